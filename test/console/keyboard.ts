@@ -47,3 +47,31 @@ export function keyboard(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: /^Refund / }).waitFor()
   })
 }
+
+export function keysOfLists(bed: Bed): void {
+  test('f goes to the filters of a list, c to its columns, and the header and the sum of its rows stay in sight', async () => {
+    const page = await bed.visit({ at: '/payments' })
+    await page.getByRole('link', { name: /^UTR / }).first().waitFor()
+    await page.keyboard.press('f')
+    const search = page.getByRole('searchbox', { name: 'Search' })
+    await expect.poll(() => search.evaluate((field) => field === document.activeElement)).toBe(true)
+    await search.blur()
+    await page.keyboard.press('c')
+    await page.getByRole('checkbox', { name: 'Merchant' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('row', { name: /^These \d+ .*₹/ }).waitFor()
+    // Its table fits where there is room for all of its columns.
+    await page.setViewportSize({ width: 1600, height: 500 })
+    await goTo(page, '/audit')
+    await page.evaluate('scrollTo(0, 600)')
+    const header = page.getByRole('columnheader', { name: 'Who' })
+    await expect.poll(async () => Math.round((await header.boundingBox())!.y)).toBe(48)
+  })
+
+  test('an address of no page leads to the places that are most like it', async () => {
+    const page = await bed.visit({ at: '/merchant-list' })
+    await page.getByRole('heading', { level: 2, name: 'Nearest places' }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'Merchants' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Merchants' }).waitFor()
+  })
+}

@@ -16,7 +16,7 @@ async function confirm(page: Page, reason: string, typed: string, button: string
 export function leaving(bed: Bed): void {
   test('an administrator closes a merchant, and sees when the closing ends', async () => {
     const { merchantId } = await bed.service.newMerchant({ name: 'Short Stay' })
-    const page = await bed.visit({ at: `/merchants/${merchantId}` })
+    const page = await bed.visit({ at: `/merchants/${merchantId}?tab=people` })
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     await confirm(page, 'contract ended', 'close', 'Close for good')
     await page.getByText(/^Clos(ing|ed) since/).waitFor()
@@ -30,7 +30,7 @@ export function leaving(bed: Bed): void {
     await page.getByRole('heading', { level: 1, name: 'R•••' }).waitFor()
     await page.getByRole('button', { name: 'Erase personal data' }).click()
     await confirm(page, 'asked by letter', 'erase', 'Erase for good')
-    await page.getByRole('heading', { level: 1, name: 'User' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Holder' }).waitFor()
     expect(await page.getByRole('main').textContent()).not.toContain('Ravi')
     expect(await page.getByRole('button', { name: 'Erase personal data' }).count()).toBe(0)
     expect(await accessibilityViolations(page)).toEqual([])

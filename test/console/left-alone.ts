@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { accessibilityViolations } from '../harness/browser.ts'
 import { newOperator, PASSWORD } from '../harness/console.ts'
 import { asSuperuser } from '../harness/service.ts'
-import { type Bed, settled } from './bed.ts'
+import { type Bed, goTo, settled } from './bed.ts'
 import { NOT_SIGNED_IN } from './people.ts'
 import { goTo as goToPortal, memberOf } from './portal.ts'
 import { signIn } from './second-factor.ts'
@@ -173,6 +173,22 @@ export function overForms(bed: Bed): void {
     await warning.getByRole('button', { name: 'Stay signed in' }).click()
     await warning.waitFor({ state: 'detached' })
     expect((await change(bed, LAST_USE, operatorId)).rows[0]!.minutes).toBe(0)
+  })
+}
+
+export function twoWindows(bed: Bed): void {
+  test('an idle window does not warn of the end of a session that another window keeps alive', async () => {
+    const { page: idle } = await entered(bed, 'support', '/webhooks')
+    const used = await idle.context().newPage()
+    await goTo(used, '/refunds')
+    const LATER = `{ const now = Date.now; Date.now = () => now() + 28.5 * 60_000 }`
+    for (const page of [idle, used]) await page.evaluate(LATER)
+    const warning = idle.getByRole('alert').filter({ hasText: 'Your session is about to end' })
+    await warning.waitFor()
+    await used.getByRole('link', { name: 'Disputes' }).first().click()
+    await used.getByRole('heading', { level: 1, name: 'Disputes' }).waitFor()
+    await warning.waitFor({ state: 'detached' })
+    await used.close()
   })
 }
 

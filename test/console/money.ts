@@ -208,7 +208,7 @@ export function cardLoads(bed: Bed): void {
     const move = async (label: string, send: string, amount: string, reference: string) => {
       await page.getByRole('button', { name: label, exact: true }).click()
       await dialog(page).getByLabel('Amount in rupees').fill(amount)
-      await dialog(page).getByLabel('The partner’s reference').fill(reference)
+      await dialog(page).getByLabel('Reference').fill(reference)
       await dialog(page).getByLabel('Reason').fill('asked by the partner')
       await dialog(page).getByRole('button', { name: send, exact: true }).click()
     }
@@ -221,7 +221,7 @@ export function cardLoads(bed: Bed): void {
     await loads.getByRole('row', { name: 'First load' }).waitFor()
     await goTo(page, `/card-accounts/${partner.cardAccountId}`)
     await loads.getByRole('row', { name: 'april-1-back' }).getByText('₹300.25').waitFor()
-    await goTo(page, `/partners/${partner.partnerId}`)
+    await goTo(page, `/partners/${partner.partnerId}?tab=cards`)
     await page.getByRole('button', { name: 'Change card records' }).click()
     await dialog(page).getByLabel('Entity').fill('ACME-MEALS')
     await dialog(page).getByRole('button', { name: 'Save', exact: true }).click()

@@ -99,7 +99,7 @@ export function tasksOfAdmins(bed: Bed): void {
 
       await me.page.getByRole('link', { name: /XXXX/ }).click()
       await me.page.getByText('f•••@example.com').waitFor()
-      await me.page.goto(`/console/partners/${partnerId}`)
+      await me.page.goto(`/console/partners/${partnerId}?tab=keys`)
       await me.page
         .getByRole('row', { name: 'meera@ananda.example' })
         .getByText('Opened', { exact: true })

@@ -1,7 +1,7 @@
 import { inBrowser } from './bed.ts'
 import { changingFilters } from './dialogs.ts'
 import { fullCode } from './full-code.ts'
-import { leftAlone, overForms } from './left-alone.ts'
+import { leftAlone, overForms, twoWindows } from './left-alone.ts'
 import { formsAfterLostResponses, lostResponses, lostResponsesInPortal } from './lost-responses.ts'
 import { beginnings, emptyPages, everyPage, menu } from './pages.ts'
 import { reloadedForms, reopenedForms, reopenedRefunds, statesThatAreSetAgain } from './reopened-forms.ts'
@@ -15,6 +15,7 @@ inBrowser('the pages of the console', {
     fullCode,
     leftAlone,
     overForms,
+    twoWindows,
     changingFilters,
     lostResponses,
     formsAfterLostResponses,

@@ -158,7 +158,7 @@ export function payoutRuns(bed: Bed): void {
       .getByRole('dialog', { name: 'Prepared' })
       .getByRole('button', { name: 'Close', exact: true })
       .click()
-    await goTo(page, `/merchants/${shopId}`)
+    await goTo(page, `/merchants/${shopId}?tab=bank`)
     await page.getByText('ending in 5678').waitFor()
     await page.getByRole('row', { name: '1 Jan 2020' }).getByText('0.50 %').waitFor()
   })

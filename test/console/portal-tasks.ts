@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { accessibilityViolations } from '../harness/browser.ts'
+import { payloadOf } from '../harness/client.ts'
 import { newDispute } from '../harness/disputes.ts'
-import { newPartner } from '../harness/partner.ts'
+import { asPartner, createCard, newPartner } from '../harness/partner.ts'
 import { preparePayoutOf } from '../harness/payouts.ts'
 import { type Bed, look } from './bed.ts'
 import { newShop, pay } from './money-world.ts'
@@ -81,13 +82,17 @@ export function tasksOfPartners(bed: Bed): void {
     await me.place('Home')
     me.took()
     await me.place('Cards')
-    await me.click(me.page.getByRole('table', { name: 'Card accounts' }).getByRole('link').first())
     await me.click(me.button('Issue card'))
     await me.type(me.field('E-mail of the holder'), 'first.holder@example.com')
     await me.type(me.field('Load in rupees'), '500')
     await me.click(me.inDialog('Issue'))
     await me.page.getByText(/^Card .* is issued\.$/).waitFor()
     expect(me.took()).toBeLessThanOrEqual(7)
+    await lookWell(me, 'a card')
+    await me.button('Lock').click()
+    await me.field('Reason').fill('lost')
+    await me.inDialog('Lock card').click()
+    await me.page.getByText('by you or your programs: lost').waitFor()
 
     await me.page.goto(`/portal/card-accounts/${partner.cardAccountId}`)
     await me.button('Issue by file').click()
@@ -100,5 +105,44 @@ export function tasksOfPartners(bed: Bed): void {
     await me.page.getByText('2 cards for ₹500.00, of ₹4,500.00 on the account.').waitFor()
     await me.inDialog('Issue 2 cards').click()
     await me.page.getByText('2 cards issued.').waitFor()
+  })
+}
+
+export function cardsOfPartners(bed: Bed): void {
+  test('a partner registers a company, opens a card account for it, and finds its cards by last four digits, status and holder', async () => {
+    const partner = await newPartner(bed.service, { fundsPaise: 5_000_00n })
+    const client = await asPartner(bed.service.client, partner)
+    const card = payloadOf(
+      await createCard(client, partner, { firstName: 'Imran', email: 'imran@example.com' }),
+    )
+    const other = payloadOf(await createCard(client, partner, { firstName: 'Meera' }))
+    const number: string = card.maskedNumber
+    const me = new Person(await memberOf(bed, partner.partnerId))
+    await me.place('Cards', 'Companies')
+    await me.button('Register company').first().click()
+    await me.field('Name').fill('Ananda Mills')
+    await me.inDialog('Register').click()
+    await me.page.getByRole('link', { name: 'Ananda Mills' }).click()
+    await me.button('Create card account').click()
+    await me.field('Programme').fill('Diwali')
+    await me.inDialog('Create').click()
+    await me.page.getByRole('link', { name: 'Diwali' }).click()
+    await me.page.getByText('₹0.00').first().waitFor()
+    await lookWell(me, 'a card account')
+
+    await me.place('Cards')
+    const cards = me.page.getByRole('table', { name: 'Cards' })
+    await cards.getByRole('link', { name: other.maskedNumber }).waitFor()
+    await lookWell(me, 'cards')
+    await me.page.getByLabel('Search').fill(number.slice(-4))
+    await cards.getByRole('link', { name: other.maskedNumber }).waitFor({ state: 'detached' })
+    await cards.getByRole('link', { name: 'Imran' }).click()
+    await me.page.getByRole('heading', { level: 1, name: 'Imran' }).waitFor()
+    await cards.getByRole('link', { name: number }).waitFor()
+    await lookWell(me, 'a holder')
+    await me.page.keyboard.press('/')
+    const find = me.page.getByRole('dialog', { name: 'Find' })
+    await find.getByRole('searchbox').fill('imran@example.com')
+    await find.getByRole('link', { name: /^I•••/ }).waitFor()
   })
 }

@@ -39,12 +39,15 @@ export async function memberOf(
   return page
 }
 
-async function newCard(service: Bed['service'], partner: TestPartner): Promise<{ svcCardId: string }> {
+async function newCard(
+  service: Bed['service'],
+  partner: TestPartner,
+): Promise<{ svcCardId: string; maskedNumber: string }> {
   return payloadOf(await createCard(await asPartner(service.client, partner), partner, { loadAmount: 100 }))
 }
 
 const MERCHANT = ['/', '/qr-codes', '/payments', '/refunds', '/payouts', '/disputes', '/bank-account']
-const PARTNER = ['/', '/companies', '/users', '/card-accounts', '/coins', '/encryption-keys']
+const PARTNER = ['/', '/companies', '/users', '/cards', '/card-accounts', '/coins', '/encryption-keys']
 const BOTH = ['/statements', '/webhooks', '/requests', '/events', '/credentials', '/members', '/account']
 const OF_ADMINS = ['/activity']
 
@@ -112,7 +115,7 @@ export function portalOfMerchants(bed: Bed): void {
     timeout: ALL_PAGES_MS,
   }, async () => {
     const merchant = await bed.service.newMerchant()
-    const admin = await bed.visit({ at: `/merchants/${merchant.merchantId}` })
+    const admin = await bed.visit({ at: `/merchants/${merchant.merchantId}?tab=people` })
     await admin.getByRole('button', { name: 'Invite member' }).click()
     await dialog(admin).getByLabel('Name').fill('asha@shop.example')
     await dialog(admin).getByRole('button', { name: 'Invite' }).click()
@@ -170,15 +173,14 @@ export function portalOfPartners(bed: Bed): void {
       await goTo(page, `/card-accounts/${partner.cardAccountId}`)
       await page.getByRole('heading', { name: 'Statement' }).waitFor()
       await lookAtAll(page, [...PARTNER, ...BOTH, ...OF_ADMINS, `/card-accounts/${partner.cardAccountId}`])
-      await goTo(page, `/card-accounts/${partner.cardAccountId}`)
-      const { svcCardId } = await newCard(bed.service, partner)
-      await page.getByLabel('Card id').fill(svcCardId)
-      await page.getByRole('button', { name: 'Show card' }).click()
-      await page.getByRole('button', { name: 'Lock, unlock or block' }).click()
-      await dialog(page).getByLabel('Status').click()
-      await page.getByRole('option', { name: /^Locked/ }).click()
-      await dialog(page).getByRole('button', { name: 'Change' }).click()
-      await page.getByText('Locked', { exact: true }).waitFor()
+      const { maskedNumber } = await newCard(bed.service, partner)
+      await goTo(page, '/cards')
+      await page.getByRole('link', { name: maskedNumber }).click()
+      await page.getByRole('button', { name: 'Block' }).click()
+      await dialog(page).getByLabel('Reason').fill('stolen')
+      await dialog(page).getByLabel(/^Type/).fill(maskedNumber.slice(-4))
+      await dialog(page).getByRole('button', { name: 'Block for good' }).click()
+      await page.getByText('Blocked for good').waitFor()
     })
 }
 

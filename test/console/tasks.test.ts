@@ -1,7 +1,7 @@
 import { inBrowser } from './bed.ts'
 import { tasksOfAssignments, tasksOfBankFiles, tasksOfPayouts, tasksOfUnmatched } from './money-tasks.ts'
 import { leftSetUp, tasksOfAdmins, tasksOfOnboarding } from './onboarding.ts'
-import { tasksOfMerchants, tasksOfPartners } from './portal-tasks.ts'
+import { cardsOfPartners, tasksOfMerchants, tasksOfPartners } from './portal-tasks.ts'
 import { tasksOfFinance, tasksOfOperations, tasksOfOthers, tasksOfReports, tasksOfSupport } from './tasks.ts'
 
 inBrowser('the tasks of the console', {
@@ -20,5 +20,6 @@ inBrowser('the tasks of the console', {
     tasksOfOthers,
     tasksOfMerchants,
     tasksOfPartners,
+    cardsOfPartners,
   ],
 })

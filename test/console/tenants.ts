@@ -57,7 +57,7 @@ export function tenants(bed: Bed): void {
 
     await page.getByLabel('Search').fill('tea c')
     await page.getByRole('link', { name: 'Tea Corner' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Tea Corner' }).waitFor()
+    await page.getByRole('link', { name: 'People and keys' }).click()
     await page.getByRole('button', { name: 'Issue API key' }).click()
     await dialog(page).getByLabel('Name').fill('till 2')
     await dialog(page).getByRole('button', { name: 'Issue' }).click()
@@ -94,7 +94,7 @@ export function tenants(bed: Bed): void {
     })
     expect(granted.status).toBe(200)
 
-    await page.getByRole('link', { name: 'Gift House' }).click()
+    for (const name of ['Gift House', 'Keys']) await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('button', { name: 'Issue shared key' }).click()
     await dialog(page).getByRole('button', { name: 'Issue' }).click()
     const { kid, kty } = JSON.parse(await keepSecret(page, 'Shared key')) as { kid: string; kty: string }
@@ -113,13 +113,13 @@ export function tenants(bed: Bed): void {
     await page.getByRole('link', { name: 'Acme Tools' }).click()
     await page.getByRole('heading', { level: 1, name: 'Acme Tools' }).waitFor()
 
-    await page.getByRole('button', { name: 'Create user' }).click()
+    await page.getByRole('button', { name: 'Register holder' }).click()
     await dialog(page).getByLabel('First name').fill('Asha')
     await dialog(page).getByLabel('E-mail').fill('asha@acme')
-    await dialog(page).getByRole('button', { name: 'Create' }).click()
+    await dialog(page).getByRole('button', { name: 'Register' }).click()
     await dialog(page).getByText('Must be an e-mail address').waitFor()
     await dialog(page).getByLabel('E-mail').fill('asha@acme.example')
-    await dialog(page).getByRole('button', { name: 'Create' }).click()
+    await dialog(page).getByRole('button', { name: 'Register' }).click()
     await dialog(page).waitFor({ state: 'detached' })
 
     await page.getByRole('button', { name: 'Create card account' }).click()

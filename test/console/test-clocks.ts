@@ -11,7 +11,7 @@ export function testClocks(bed: Bed): void {
     const { qrCodeId } = payloadOf(
       await client.post('/api/v0/qr-code', { qrName: 'Table 1', amount: 10, expiry }),
     )
-    const page = await bed.visit({ at: `/merchants/${merchant.merchantId}` })
+    const page = await bed.visit({ at: `/merchants/${merchant.merchantId}?tab=people` })
     await page.getByText('as for the service').waitFor()
     await page.getByRole('button', { name: 'Advance the clock' }).click()
     await page.getByRole('dialog').getByLabel('By', { exact: true }).fill('401')

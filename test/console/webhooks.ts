@@ -121,7 +121,7 @@ export function webhooks(bed: Bed): void {
     await page.getByRole('link', { name: hookUrl }).waitFor()
     await goTo(page, `/partners/${partnerId}`)
     await page.getByRole('main').getByRole('link', { name: 'Webhooks' }).click()
-    await page.getByText('Nothing fits these filters.').waitFor()
+    await page.getByText('None yet.').waitFor()
     await page.keyboard.press('/')
     await page.getByRole('searchbox', { name: /\bid, UTR\b/ }).fill(endpointId)
     await page.getByRole('region', { name: 'Results' }).getByRole('link').click()

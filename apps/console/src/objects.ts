@@ -17,7 +17,7 @@ const OBJECTS = {
   partner: ['Partner', '/partners/'],
   company: ['Company', '/companies/'],
   cardAccount: ['Card account', '/card-accounts/'],
-  user: ['User', '/users/'],
+  user: ['Holder', '/users/'],
   coinConfig: ['Coin configuration', '/coins/'],
   ledgerAccount: ['Ledger account', '/ledger/accounts/'],
   journal: ['Journal', '/ledger/journals/'],

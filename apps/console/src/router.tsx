@@ -10,7 +10,7 @@ import { parseSearch, type Search, stringifySearch } from './list-search.ts'
 import { Waiting } from './parts/loaded.tsx'
 import { aboutQuery, forgetPerson, queryClient, sessionQuery } from './session.ts'
 import { Layout } from './shell/layout.tsx'
-import { NoSuchPage, PageBroke } from './shell/page-broke.tsx'
+import { PageBroke } from './shell/page-broke.tsx'
 
 const root = createRootRoute({
   validateSearch: (search): Search => search as Search,
@@ -75,7 +75,7 @@ const routeTree = root.addChildren([
   invitation,
   oidc,
   inside.addChildren([
-    createRoute({ getParentRoute: () => inside, path: '$', component: NoSuchPage }),
+    page('$', () => import('./shell/not-found.tsx'), 'NotFound'),
     page('/', () => import('./pages/home.tsx'), 'Home'),
     page('/status', () => import('./pages/status.tsx'), 'Status'),
     page('/alerts', () => import('./pages/alerts.tsx'), 'Alerts'),

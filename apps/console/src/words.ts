@@ -66,3 +66,7 @@ export const actorName = (actor: string): string => actor.replace(/^(?:operator|
 /** Names of a person, as far as they are known. */
 export const personName = (person: { title?: string; firstName?: string; lastName?: string }): string =>
   [person.title, person.firstName, person.lastName].filter((part) => part && part !== '•••').join(' ')
+
+/** An expired code stays `ACTIVE` for the specification (decision Q4); people want to see that it takes nothing. */
+export const codeState = ({ expired, status }: { expired: boolean; status: string }): string =>
+  expired ? 'EXPIRED' : status

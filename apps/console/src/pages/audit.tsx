@@ -7,9 +7,10 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { type Filter, TENANT } from '../parts/filters.tsx'
 import { Instant, relativeTo } from '../parts/instant.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
-import { IdLink, ObjectLink } from '../parts/object-link.tsx'
+import { IdLink, ObjectLink, WithNames } from '../parts/object-link.tsx'
 import { Page } from '../parts/page.tsx'
 import { queryClient, useSession } from '../session.ts'
 
@@ -44,7 +45,7 @@ function Details({ details }: Pick<Schemas['AuditEntry'], 'details'>) {
     <Spoiler maxHeight={56} showLabel="More" hideLabel="Less">
       {pairs.map(([name, value]) => (
         <Text key={name} size="xs" style={{ overflowWrap: 'anywhere' }}>
-          {name}: {typeof value === 'string' ? value : JSON.stringify(value)}
+          {name}: <WithNames text={typeof value === 'string' ? value : JSON.stringify(value)} />
         </Text>
       ))}
     </Spoiler>
@@ -60,6 +61,15 @@ const FILTERS: readonly Filter[] = [
   { name: 'to', label: 'Until', kind: 'to' },
 ]
 
+export const AUDIT: ListKind<Schemas['AuditEntry']> = {
+  name: 'audit',
+  caption: 'Audit entries',
+  columns: COLUMNS,
+  rowKey: ({ sequence }) => String(sequence),
+  filters: FILTERS,
+  sort: '-created',
+}
+
 export function Audit() {
   return (
     <Page
@@ -68,13 +78,8 @@ export function Audit() {
     >
       <Verification />
       <List
-        name="audit"
-        caption="Audit entries"
+        {...AUDIT}
         load={listAt('/audit')}
-        columns={COLUMNS}
-        rowKey={({ sequence }) => String(sequence)}
-        filters={FILTERS}
-        sort="-created"
         empty={
           <EmptyState title="Nothing yet">
             Whatever an operator changes, here or with the command line, is written here with their name.

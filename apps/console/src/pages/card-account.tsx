@@ -1,7 +1,8 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { api, apiAt, responseOf, type Schemas } from '../api.ts'
+import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
+import { CardLoads } from '../parts/card-loads.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { Loaded } from '../parts/loaded.tsx'
@@ -13,7 +14,6 @@ import { TransferList } from '../parts/transfer-list.tsx'
 import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
 import { BankCredits, Instructions } from './bank-credits.tsx'
-import { CardLoads } from './card-loads.tsx'
 import { FundCardAccount, WithdrawFromCardAccount } from './fund-card-account.tsx'
 import { IssueCard } from './issue-card.tsx'
 import { AccountRecordSettings } from './record-settings.tsx'
@@ -48,7 +48,7 @@ export function CardAccount() {
             <Instructions cardAccountId={cardAccountId} />
             <BankCredits cardAccountId={cardAccountId} />
             <SpendRules cardAccountId={cardAccountId} />
-            <CardLoads cardAccountId={cardAccountId} />
+            <CardLoads id={cardAccountId} load={listAt('/card-transactions', {}, { cardAccountId })} />
             <AccountRecordSettings account={account} />
             <Section
               title="Movements"

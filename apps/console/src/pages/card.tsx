@@ -1,28 +1,26 @@
-import { Alert, Anchor, Group, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Anchor, Group, Select, SimpleGrid, Text, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { api, responseOf, type Schemas } from '../api.ts'
-import { type FormKey, newFormKey, once } from '../form-key.ts'
-import { ConfirmAction } from '../parts/confirm-action.tsx'
+import { api, listAt, responseOf, type Schemas } from '../api.ts'
+import { type FormKey, once } from '../form-key.ts'
+import { CardHistory } from '../parts/card-history.tsx'
+import { CardLoads } from '../parts/card-loads.tsx'
+import { CardMoves } from '../parts/card-moves.tsx'
+import { CardTransactions } from '../parts/card-transactions.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
+import { type CardMoney, LoadCard } from '../parts/load-card.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
-import { notifyUndo } from '../parts/notify-undo.tsx'
 import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
-import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
 import { Tile } from '../parts/tile.tsx'
-import { Timeline } from '../parts/timeline.tsx'
 import { TransferTable } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { sentenceCase } from '../words.ts'
 import { ChannelForm, KycForm } from './card-changes.tsx'
 import { CardFacts } from './card-facts.tsx'
-import { CardLoads } from './card-loads.tsx'
-import { CardTransactions } from './card-transactions.tsx'
-import { LoadCard } from './load-card.tsx'
 import { SpendRules } from './spend-rules.tsx'
 
 type Detail = Schemas['CardDetail']
@@ -52,14 +50,23 @@ export function Card() {
           <>
             <Figures detail={detail} />
             <SimpleGrid cols={{ base: 1, md: 2 }}>
-              <History detail={detail} />
+              <CardHistory
+                changes={detail.changes}
+                createdOn={detail.createdOn}
+                partner="the partner"
+                operator="an operator"
+              />
               <CardFacts.Holder detail={detail} />
             </SimpleGrid>
             <SpendRules svcCardId={svcCardId} />
             <Section title="Transactions">
-              <CardTransactions svcCardId={svcCardId} />
+              <CardTransactions
+                svcCardId={svcCardId}
+                load={listAt('/card-transactions', {}, { svcCardId })}
+                sort="-created"
+              />
             </Section>
-            <CardLoads svcCardId={svcCardId} />
+            <CardLoads id={svcCardId} load={listAt('/card-transactions', {}, { svcCardId })} />
             <Section
               title="Ledger entries"
               aside={
@@ -108,106 +115,51 @@ function Figures({ detail: { card, balance } }: { readonly detail: Detail }) {
   )
 }
 
-function History({ detail: { changes, createdOn } }: { readonly detail: Detail }) {
-  const made = { at: createdOn, title: 'Issued', color: 'brand' }
-  return (
-    <Section title="History">
-      <Timeline
-        entries={[
-          ...changes.map(({ createdOn: at, field, from, to, actor, reason }) => ({
-            at,
-            title: `${sentenceCase(field)}: ${statusLabel(from)} → ${statusLabel(to)}`,
-            detail: `by ${actor === 'operator' ? 'an operator' : 'the partner'}${reason ? `: ${reason}` : ''}`,
-            color: to === 'BL' ? 'red' : to === 'L' ? 'yellow' : 'teal',
-          })),
-          made,
-        ]}
-      />
-    </Section>
-  )
-}
-
-const MOVES = {
-  UL: {
-    label: 'Unlock',
-    confirm: 'Unlock card',
-    danger: false,
-    says: 'The card can be used again.',
-    done: 'Unlocked.',
-  },
-  L: {
-    label: 'Lock',
-    confirm: 'Lock card',
-    danger: false,
-    says: 'The card cannot be used until it is unlocked. Its balance stays.',
-    done: 'Locked.',
-  },
-  BL: {
-    label: 'Block',
-    confirm: 'Block for good',
-    danger: true,
-    says: 'Blocking is final: the card can never be unlocked or used again.',
-    done: 'Blocked.',
-  },
-} as const
-
-/** What takes a move back; nothing takes back a block. */
-const OPPOSITE: Readonly<Partial<Record<keyof typeof MOVES, keyof typeof MOVES>>> = { L: 'UL', UL: 'L' }
-const UNDONE = 'Undone by the operator'
-
 function Actions({ detail }: { readonly detail: Detail }) {
   const { card, moves } = detail
   const { can, mode } = useSession()
-  if (!can('support')) return <LoadCard card={card} />
   const { svcCardId } = card
-  const move = async (status: keyof typeof MOVES, reason: string, key: FormKey) => {
-    await responseOf(
-      api.POST('/cards/{svcCardId}/status', {
-        params: { path: { svcCardId }, header: once(key) },
-        body: { status, reason },
-      }),
-    )
-    await changed()
-    const back = OPPOSITE[status]
-    if (back && reason !== UNDONE)
-      notifyUndo(MOVES[status].done, async () => {
-        await move(back, UNDONE, newFormKey())
-        return MOVES[back].done
-      })
-  }
-  // A physical card leaves `AP` by its activation, which is the holder's.
-  const legal = (['UL', 'L', 'BL'] as const).filter(
-    (status) => moves.includes(status) && !(status === 'UL' && card.cardStatus.name === 'AP'),
+  const load = can('finance') && (
+    <LoadCard
+      card={card}
+      note="Above the limit of one person, another one approves it."
+      move={(way, move, key) => moveMoney(svcCardId, way, move, key)}
+    />
   )
+  if (!can('support')) return load
   return (
     <>
       {mode === 'sandbox' && card.cardStatus.name === 'UL' && <Terminal svcCardId={svcCardId} />}
-      {legal.map((status) => {
-        const { label, confirm, danger, says } = MOVES[status]
-        return (
-          <ConfirmAction
-            key={status}
-            label={label}
-            confirm={confirm}
-            danger={danger}
-            withReason
-            {...(danger && { typed: card.maskedNumber.slice(-4) })}
-            run={(reason, key) => move(status, reason, key)}
-          >
-            {danger ? <Alert color="red">{says}</Alert> : says}
-          </ConfirmAction>
-        )
-      })}
-      <LoadCard card={card} />
+      <CardMoves
+        status={card.cardStatus.name}
+        maskedNumber={card.maskedNumber}
+        legal={moves}
+        undone="Undone by the operator"
+        set={async (status, reason, key) => {
+          const params = { path: { svcCardId }, header: once(key) }
+          await responseOf(api.POST('/cards/{svcCardId}/status', { params, body: { status, reason } }))
+          await changed()
+        }}
+      />
+      {load}
       <ChannelForm card={card} />
       <KycForm detail={detail} />
-      {card.cardStatus.name === 'BL' && (
-        <Text size="sm" c="dimmed">
-          Blocked for good
-        </Text>
-      )}
     </>
   )
+}
+
+/** On behalf of the partner; above the limit of one person it waits for another one. */
+async function moveMoney(svcCardId: string, way: 'load' | 'unload', body: CardMoney, key: FormKey) {
+  const requested = { params: { path: { svcCardId }, header: once(key) }, body }
+  const moved = await responseOf(
+    way === 'load'
+      ? api.POST('/cards/{svcCardId}/loads', requested)
+      : api.POST('/cards/{svcCardId}/unloads', requested),
+  )
+  await changed()
+  for (const name of ['card-transactions', 'card-accounts', 'approvals'])
+    await queryClient.invalidateQueries({ queryKey: [name] })
+  return 'approvalId' in moved ? { waits: moved.amount } : moved
 }
 
 type Channel = 'pos' | 'atm' | 'online'

@@ -1,64 +1,14 @@
-import { Text } from '@mantine/core'
 import { api, listAt, responseOf, type Schemas } from '../api.ts'
 import type { BulkAction } from '../bulk.ts'
 import { type FormKey, once } from '../form-key.ts'
-import { BY_TIME, type Column } from '../parts/data-table.tsx'
+import { CARD_COLUMNS, CARD_FILTERS, CARD_LINKED } from '../parts/card-columns.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { COMPANY, CREATED, type Filter, PARTNER } from '../parts/filters.tsx'
-import { Instant } from '../parts/instant.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
-import { Money } from '../parts/money.tsx'
-import { ObjectLink } from '../parts/object-link.tsx'
-import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { CARD_STATUSES } from '../words.ts'
 
-const COLUMNS: readonly Column<Schemas['CardRow']>[] = [
-  {
-    title: 'Card',
-    cell: ({ svcCardId, maskedNumber }) => (
-      <ObjectLink kind="card" id={svcCardId}>
-        <Text span inherit ff="monospace" style={{ whiteSpace: 'nowrap' }}>
-          {maskedNumber}
-        </Text>
-      </ObjectLink>
-    ),
-  },
-  {
-    title: 'Holder',
-    cell: ({ userId, holderName }) => (
-      <ObjectLink kind="user" id={userId}>
-        {holderName}
-      </ObjectLink>
-    ),
-  },
-  {
-    title: 'Company',
-    cell: ({ companyId, companyName }) => (
-      <ObjectLink kind="company" id={companyId}>
-        {companyName}
-      </ObjectLink>
-    ),
-  },
-  { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
-  { title: 'Kind', cell: ({ physical }) => (physical ? 'Physical' : 'Virtual') },
-  { title: 'Balance', align: 'right', cell: ({ balance }) => <Money amount={balance} fw={600} /> },
-  { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
-]
-
-const FILTERS: readonly Filter[] = [
-  { name: 'q', label: 'Search', kind: 'text', placeholder: 'Card or user id, whole e-mail or mobile' },
-  { name: 'status', label: 'Status', kind: 'select', options: CARD_STATUSES },
-  PARTNER,
-  COMPANY,
-  ...CREATED,
-]
-
-/** Set by links from other pages; they have no field of their own, but can be cleared. */
-const LINKED: readonly Filter[] = [
-  { name: 'cardAccountId', label: 'Card account', kind: 'linked' },
-  { name: 'userId', label: 'Holder', kind: 'linked' },
-]
+const FILTERS: readonly Filter[] = [...CARD_FILTERS, PARTNER, COMPANY, ...CREATED, ...CARD_LINKED]
 
 type Row = Schemas['CardRow']
 
@@ -99,20 +49,24 @@ const BULK: readonly BulkAction<Row>[] = [
   },
 ]
 
+export const CARDS: ListKind<Row> = {
+  name: 'cards',
+  caption: 'Cards',
+  columns: CARD_COLUMNS,
+  rowKey: ({ svcCardId }) => svcCardId,
+  filters: FILTERS,
+  sort: '-created',
+}
+
 export function Cards() {
   const { can } = useSession()
   return (
     <ListPage
       title="Cards"
       lead="Cards of all partners. Numbers are masked everywhere; only the encrypted record has them in full."
-      name="cards"
-      caption="Cards"
+      {...CARDS}
       load={listAt('/cards')}
-      columns={COLUMNS}
-      rowKey={({ svcCardId }) => svcCardId}
-      filters={[...FILTERS, ...LINKED]}
       bulk={can('support') ? BULK : []}
-      sort="-created"
       empty={
         <EmptyState title="No cards yet">
           Partners order cards with encrypted requests. They need a company, a funded card account and an

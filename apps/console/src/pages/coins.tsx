@@ -9,6 +9,7 @@ import { COMPANY, type Filter, PARTNER } from '../parts/filters.tsx'
 import { needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { List } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
@@ -61,6 +62,15 @@ const FILTERS: readonly Filter[] = [
   { name: 'configuration', label: 'Kind', kind: 'select', options: choices('DEFAULT', 'CUSTOM') },
 ]
 
+export const COIN_CONFIGS: ListKind<Schemas['CoinConfigRow']> = {
+  name: 'coin-configs',
+  caption: 'Coin configurations',
+  columns: COLUMNS,
+  rowKey: ({ coinConfigId }) => coinConfigId,
+  filters: FILTERS,
+  sort: '-created',
+}
+
 export function Coins() {
   const { can } = useSession()
   return (
@@ -72,13 +82,8 @@ export function Coins() {
       <CoinLiability />
       <DryRun />
       <List
-        name="coin-configs"
-        caption="Coin configurations"
+        {...COIN_CONFIGS}
         load={listAt('/coin-configs')}
-        columns={COLUMNS}
-        rowKey={({ coinConfigId }) => coinConfigId}
-        filters={FILTERS}
-        sort="-created"
         empty={
           <EmptyState title="No coin configurations yet">
             A rewards partner says what an event is worth. Its configurations, and every revision of them, are

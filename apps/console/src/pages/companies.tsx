@@ -6,6 +6,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { type Filter, PARTNER } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { Picker } from '../parts/picker.tsx'
@@ -37,6 +38,15 @@ const FILTERS: readonly Filter[] = [
   PARTNER,
 ]
 
+export const COMPANIES: ListKind<Schemas['Company']> = {
+  name: 'companies',
+  caption: 'Companies',
+  columns: COLUMNS,
+  rowKey: ({ companyId }) => companyId,
+  filters: FILTERS,
+  sort: '-created',
+}
+
 export function Companies() {
   const { can } = useSession()
   const create = can('operations') && <CreateCompany />
@@ -45,13 +55,8 @@ export function Companies() {
       title="Companies"
       lead="Customers of partners. Their users hold the cards, their card accounts pay for them."
       actions={create}
-      name="companies"
-      caption="Companies"
+      {...COMPANIES}
       load={listAt('/companies')}
-      columns={COLUMNS}
-      rowKey={({ companyId }) => companyId}
-      filters={FILTERS}
-      sort="-created"
       empty={
         <EmptyState title="No companies yet" action={create}>
           A partner’s first company comes with its on-boarding: create the partner, then its company here.

@@ -2,6 +2,7 @@ import { Anchor, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, responseOf } from '../api.ts'
+import { ACCOUNT_COLUMNS } from '../parts/card-account-columns.tsx'
 import { DataTable } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Instant } from '../parts/instant.tsx'
@@ -10,9 +11,7 @@ import { about } from '../parts/money.tsx'
 import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
 import { useSession } from '../session.ts'
-import { ACCOUNT_COLUMNS } from './card-account-columns.tsx'
-import { CreateCardAccount } from './create-card-account.tsx'
-import { CreateUser } from './create-user.tsx'
+import { NewCardAccount, NewUser } from './new-of-company.tsx'
 
 export function Company() {
   const { companyId = '' } = useParams({ strict: false })
@@ -55,7 +54,7 @@ export function Company() {
                     value: (
                       <Group gap="sm">
                         {about(users)}
-                        {can('operations') && <CreateUser companyId={companyId} variant="default" />}
+                        {can('operations') && <NewUser companyId={companyId} variant="default" />}
                       </Group>
                     ),
                   },
@@ -65,7 +64,7 @@ export function Company() {
             </Section>
             <Section
               title="Card accounts"
-              aside={can('operations') && <CreateCardAccount companyId={companyId} />}
+              aside={can('operations') && <NewCardAccount companyId={companyId} />}
             >
               {cardAccounts.length === 0 ? (
                 <EmptyState title="No card accounts">

@@ -4,6 +4,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { SendingMark } from '../parts/evidence.tsx'
 import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
@@ -54,19 +55,24 @@ const FILTERS: readonly Filter[] = [
   ...CREATED_AT,
 ]
 
+export const DISPUTES: ListKind<Row> = {
+  name: 'disputes',
+  caption: 'Disputes',
+  columns: COLUMNS,
+  rowKey: ({ disputeId }) => disputeId,
+  filters: FILTERS,
+  sort: '-created',
+}
+
 export function Disputes() {
   const { can } = useSession()
   return (
     <ListPage
       title="Disputes"
       lead="Payments that their payers dispute. Merchants submit evidence or accept; the network decides."
-      name="disputes"
-      caption="Disputes"
+      {...DISPUTES}
       load={listAt('/disputes')}
       columns={can('finance') ? [...COLUMNS, DECISION] : COLUMNS}
-      rowKey={({ disputeId }) => disputeId}
-      filters={FILTERS}
-      sort="-created"
       empty={<EmptyState title="No disputes yet">The bank notifies disputes of its payers.</EmptyState>}
     />
   )

@@ -1,4 +1,4 @@
-import { Anchor, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -25,46 +25,41 @@ const MONTH = 30
 const sumOfLast = ({ buckets = [] }: Figure, many: number) =>
   buckets.slice(-many).reduce((sum, { amount }) => sum + amount, 0)
 
-/** How a merchant does: what it is owed, what it took, and how much of that came back. */
-export function MerchantFigures({ merchantId }: { readonly merchantId: string }) {
+interface OfMerchant {
+  readonly merchantId: string
+}
+
+/** One request serves the figures and the chart. */
+function useFigures(merchantId: string) {
   const days = useSession()
-  const query = useQuery(
+  return useQuery(
     figuresQuery({
       metrics: ['payments', 'refusals', 'refunds', 'disputes', 'owed'],
       tenantId: merchantId,
       ...lastDays(MONTH, days),
     }),
   )
-  return (
-    <Loaded query={query}>
-      {(all) => (
-        <Stack gap="md">
-          <Sums all={all} merchantId={merchantId} />
-          <Section
-            title="Volume by day"
-            aside={
-              <Anchor
-                component={Link}
-                to="/payments"
-                search={{ merchantId, status: 'ACCEPTED', createdFrom: all.from } as never}
-                size="sm"
-              >
-                Payments of {MONTH} days
-              </Anchor>
-            }
-          >
-            <VolumeChart
-              all={all}
-              figure={figureIn(all, 'payments')!}
-              label="Volume by day"
-              valueName="Accepted"
-            />
-          </Section>
-        </Stack>
-      )}
-    </Loaded>
-  )
 }
+
+/** How a merchant does: what it is owed, what it took, and how much of that came back. */
+export const MerchantFigures = ({ merchantId }: OfMerchant) => (
+  <Loaded query={useFigures(merchantId)}>{(all) => <Sums all={all} merchantId={merchantId} />}</Loaded>
+)
+
+export const MerchantVolume = ({ merchantId }: OfMerchant) => (
+  <Loaded query={useFigures(merchantId)}>
+    {(all) => (
+      <Section title={`Volume by day, ${MONTH} days`}>
+        <VolumeChart
+          all={all}
+          figure={figureIn(all, 'payments')!}
+          label="Volume by day"
+          valueName="Accepted"
+        />
+      </Section>
+    )}
+  </Loaded>
+)
 
 /** The day on which the next payout is prepared, once it is known. */
 function useNextPayoutDay(merchantId: string): string | undefined {
@@ -89,6 +84,15 @@ const ListLink = ({ to, merchantId, children }: ListLinkProps) => (
   </Anchor>
 )
 
+const FromBefore = ({ now, before }: { readonly now: number; readonly before: number }) =>
+  before === 0 ? (
+    'none in the 7 days before'
+  ) : (
+    <>
+      <Change now={now} before={before} /> from {paiseText(before)}
+    </>
+  )
+
 function Sums({ all, merchantId }: { readonly all: FiguresOf; readonly merchantId: string }) {
   const nextPayoutDay = useNextPayoutDay(merchantId)
   const of = (metric: Figure['metric']) => figureIn(all, metric)!
@@ -107,11 +111,7 @@ function Sums({ all, merchantId }: { readonly all: FiguresOf; readonly merchantI
         {
           label: `Gross, ${WEEK} days`,
           value: paiseText(week),
-          note: (
-            <>
-              <Change now={week} before={before} /> from {paiseText(before)}
-            </>
-          ),
+          note: <FromBefore now={week} before={before} />,
         },
         {
           label: `Gross, ${MONTH} days`,

@@ -1,6 +1,6 @@
-import { Anchor, Group } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
@@ -10,27 +10,55 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Money } from '../parts/money.tsx'
 import { Id, ObjectLink } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { type PageTab, PageTabs } from '../parts/page-tabs.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { TenantClosing } from '../parts/tenant-closing.tsx'
-import { TenantHandovers } from '../parts/tenant-handovers.tsx'
-import { TenantMembers } from '../parts/tenant-members.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { BUSINESS_RULES, BusinessFields } from './merchant-form.tsx'
+import {
+  AUDIT_TAB,
+  PeopleAndKeys,
+  TenantLinks,
+  type TenantPart,
+  useFirstTab,
+  WEBHOOKS_TAB,
+} from './tenant-parts.tsx'
 
 const MerchantFigures = lazyPart(async () => (await import('./merchant-figures.tsx')).MerchantFigures)
+const MerchantVolume = lazyPart(async () => (await import('./merchant-figures.tsx')).MerchantVolume)
 const MerchantSteps = lazyPart(async () => (await import('./merchant-steps.tsx')).MerchantSteps, null)
 const PayoutTerms = lazyPart(async () => (await import('./payout-terms.tsx')).PayoutTerms)
-const TenantCredentials = lazyPart(
-  async () => (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
-)
-const TestClock = lazyPart(async () => (await import('../parts/test-clock.tsx')).TestClock, null)
+const Payments = lazyPart(async () => (await import('./lists-of-merchant.tsx')).PaymentsOf)
+const QrCodes = lazyPart(async () => (await import('./lists-of-merchant.tsx')).QrCodesOf)
+const Payouts = lazyPart(async () => (await import('./lists-of-merchant.tsx')).PayoutsOf)
+const Disputes = lazyPart(async () => (await import('./lists-of-merchant.tsx')).DisputesOf)
 
 type Detail = Schemas['MerchantDetail']
+
+const TABS: readonly PageTab<TenantPart>[] = [
+  {
+    key: 'payments',
+    label: 'Payments',
+    Part: ({ tenantId }) => (
+      <Stack gap="md">
+        <MerchantVolume merchantId={tenantId} />
+        <Payments of={{ merchantId: tenantId }} />
+      </Stack>
+    ),
+  },
+  { key: 'codes', label: 'Codes', Part: ({ tenantId }) => <QrCodes of={{ merchantId: tenantId }} /> },
+  { key: 'payouts', label: 'Payouts', Part: ({ tenantId }) => <Payouts of={{ merchantId: tenantId }} /> },
+  { key: 'disputes', label: 'Disputes', Part: ({ tenantId }) => <Disputes of={{ merchantId: tenantId }} /> },
+  WEBHOOKS_TAB,
+  { key: 'people', label: 'People and keys', Part: PeopleAndKeys },
+  { key: 'bank', label: 'Bank and fee', Part: ({ tenantId }) => <PayoutTerms merchantId={tenantId} /> },
+  AUDIT_TAB,
+]
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['merchants'] })
 
 export function Merchant() {
   const { merchantId = '' } = useParams({ strict: false })
+  const first = useFirstTab('people')
   const query = useQuery({
     queryKey: ['merchants', merchantId],
     queryFn: () => responseOf(api.GET('/merchants/{merchantId}', { params: { path: { merchantId } } })),
@@ -55,12 +83,12 @@ export function Merchant() {
             <MerchantSteps merchantId={merchant.merchantId} />
             <MerchantFigures merchantId={merchant.merchantId} />
             <About merchant={merchant} />
-            <PayoutTerms merchantId={merchant.merchantId} />
-            <TenantCredentials tenantId={merchant.merchantId} />
-            <TenantHandovers tenantId={merchant.merchantId} />
-            <TenantMembers tenantId={merchant.merchantId} />
-            <TenantClosing tenantId={merchant.merchantId} />
-            <TestClock tenantId={merchant.merchantId} />
+            <PageTabs
+              label={`Of ${merchant.name}`}
+              tabs={TABS}
+              first={first}
+              given={{ tenantId: merchantId }}
+            />
           </>
         )}
       </Loaded>
@@ -81,34 +109,7 @@ function About({ merchant }: { readonly merchant: Detail }) {
   const { merchantId, vpa, nextVpa, nextVpaOn, mcc, accessKey, payable, payableAccountId } = merchant
   const { createdOn, disabledOn } = merchant
   return (
-    <Section
-      title="About"
-      aside={
-        <Group gap="md">
-          <Anchor component={Link} to="/qr-codes" search={{ merchantId } as never} size="sm">
-            QR codes
-          </Anchor>
-          <Anchor component={Link} to="/payments" search={{ merchantId } as never} size="sm">
-            Payments
-          </Anchor>
-          <Anchor component={Link} to="/refunds" search={{ merchantId } as never} size="sm">
-            Refunds
-          </Anchor>
-          <Anchor component={Link} to="/payouts" search={{ merchantId } as never} size="sm">
-            Payouts
-          </Anchor>
-          <Anchor component={Link} to="/webhooks" search={{ tenantId: merchantId } as never} size="sm">
-            Webhooks
-          </Anchor>
-          <Anchor component={Link} to="/requests" search={{ tenantId: merchantId } as never} size="sm">
-            Requests
-          </Anchor>
-          <Anchor component={Link} to="/audit" search={{ tenantId: merchantId } as never} size="sm">
-            Audit
-          </Anchor>
-        </Group>
-      }
-    >
+    <Section title="About" aside={<TenantLinks tenantId={merchantId} refundsOf={{ merchantId }} />}>
       <Facts
         facts={[
           { label: 'Merchant id', value: <Id id={merchantId} what="merchant id" /> },

@@ -9,13 +9,14 @@ import { type Filter, STATUS } from '../parts/filters.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
+import { Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { BUSINESS_RULES, BusinessFields, NO_BUSINESS } from './merchant-form.tsx'
 
-const COLUMNS: readonly Column<Schemas['Merchant']>[] = [
+const COLUMNS: readonly Column<Schemas['MerchantRow']>[] = [
   {
     title: 'Merchant',
     sorts: ['name'],
@@ -27,6 +28,18 @@ const COLUMNS: readonly Column<Schemas['Merchant']>[] = [
   },
   { title: 'VPA', cell: ({ vpa }) => vpa },
   { title: 'Category', cell: ({ mcc }) => mcc },
+  {
+    title: 'Accepted, 7 × 24 h',
+    align: 'right',
+    sum: ({ taken }) => taken,
+    cell: ({ taken }) => <Money amount={taken} />,
+  },
+  {
+    title: 'Owed, before fees',
+    align: 'right',
+    sum: ({ owed }) => owed,
+    cell: ({ owed }) => <Money amount={owed} fw={600} />,
+  },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]

@@ -1,4 +1,4 @@
-import { Anchor, Skeleton, Stack } from '@mantine/core'
+import { Anchor, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Figure, type FiguresOf, figureIn, figuresQuery, lastDays, shareText } from '../figures.ts'
@@ -18,10 +18,14 @@ const VolumeChart = lazyPart(
 const DAYS = 30
 const YEAR = 365
 
-/** How a partner does: what is left to load cards with and for how long, and what its cards spend. */
-export function PartnerFigures({ partnerId }: { readonly partnerId: string }) {
+interface OfPartner {
+  readonly partnerId: string
+}
+
+/** One request serves the figures and the chart. */
+function useFigures(partnerId: string) {
   const days = useSession()
-  const query = useQuery(
+  return useQuery(
     figuresQuery({
       metrics: [
         'funding',
@@ -36,24 +40,22 @@ export function PartnerFigures({ partnerId }: { readonly partnerId: string }) {
       ...lastDays(DAYS, days),
     }),
   )
-  return (
-    <Loaded query={query}>
-      {(all) => (
-        <Stack gap="md">
-          <Sums all={all} partnerId={partnerId} />
-          <Section title="Spend by day">
-            <VolumeChart
-              all={all}
-              figure={figureIn(all, 'card_spend')!}
-              label="Spend by day"
-              valueName="Spent"
-            />
-          </Section>
-        </Stack>
-      )}
-    </Loaded>
-  )
 }
+
+/** How a partner does: what is left to load cards with and for how long, and what its cards spend. */
+export const PartnerFigures = ({ partnerId }: OfPartner) => (
+  <Loaded query={useFigures(partnerId)}>{(all) => <Sums all={all} partnerId={partnerId} />}</Loaded>
+)
+
+export const PartnerSpend = ({ partnerId }: OfPartner) => (
+  <Loaded query={useFigures(partnerId)}>
+    {(all) => (
+      <Section title={`Spend by day, ${DAYS} days`}>
+        <VolumeChart all={all} figure={figureIn(all, 'card_spend')!} label="Spend by day" valueName="Spent" />
+      </Section>
+    )}
+  </Loaded>
+)
 
 /** For how many days the balance lasts, at the pace of the range. */
 function daysLeft(balance: number, loaded: number): string {

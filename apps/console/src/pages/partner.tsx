@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Text } from '@mantine/core'
+import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,28 +11,83 @@ import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Id } from '../parts/object-link.tsx'
 import { Facts, Page, Section } from '../parts/page.tsx'
+import { type PageTab, PageTabs } from '../parts/page-tabs.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { TenantClosing } from '../parts/tenant-closing.tsx'
-import { TenantHandovers } from '../parts/tenant-handovers.tsx'
-import { TenantMembers } from '../parts/tenant-members.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { productLabel } from '../words.ts'
 import { PartnerRecordSettings } from './record-settings.tsx'
 import { setUpQuery } from './set-up-state.ts'
+import {
+  AUDIT_TAB,
+  Keys,
+  People,
+  TenantLinks,
+  type TenantPart,
+  useFirstTab,
+  WEBHOOKS_TAB,
+} from './tenant-parts.tsx'
 
 const PartnerFigures = lazyPart(async () => (await import('./partner-figures.tsx')).PartnerFigures)
-const TenantCredentials = lazyPart(
-  async () => (await import('../parts/tenant-credentials.tsx')).TenantCredentials,
-)
-const TestClock = lazyPart(async () => (await import('../parts/test-clock.tsx')).TestClock, null)
+const PartnerSpend = lazyPart(async () => (await import('./partner-figures.tsx')).PartnerSpend)
+const CardAccounts = lazyPart(async () => (await import('./lists-of-partner.tsx')).CardAccountsOf)
+const Companies = lazyPart(async () => (await import('./lists-of-partner.tsx')).CompaniesOf)
+const Cards = lazyPart(async () => (await import('./lists-of-partner.tsx')).CardsOf)
+const Coins = lazyPart(async () => (await import('./lists-of-partner.tsx')).CoinConfigsOf)
 
 type Detail = Schemas['PartnerDetail']
+
+interface PartnerPart extends TenantPart {
+  readonly partner: Detail
+}
+
+const TABS: readonly PageTab<PartnerPart>[] = [
+  {
+    key: 'accounts',
+    label: 'Accounts',
+    Part: ({ tenantId }) => (
+      <Stack gap="md">
+        <PartnerSpend partnerId={tenantId} />
+        <CardAccounts of={{ partnerId: tenantId }} />
+      </Stack>
+    ),
+  },
+  {
+    key: 'companies',
+    label: 'Companies',
+    Part: ({ tenantId }) => <Companies of={{ partnerId: tenantId }} />,
+  },
+  {
+    key: 'cards',
+    label: 'Cards',
+    Part: ({ tenantId }) => (
+      <Stack gap="md">
+        <Cards of={{ partnerId: tenantId }} />
+        <PartnerRecordSettings partnerId={tenantId} />
+      </Stack>
+    ),
+  },
+  { key: 'coins', label: 'Coins', Part: ({ tenantId }) => <Coins of={{ partnerId: tenantId }} /> },
+  {
+    key: 'keys',
+    label: 'Keys',
+    Part: ({ partner, tenantId }) => (
+      <Stack gap="md">
+        <Keys tenantId={tenantId} />
+        <JweKeysCard partner={partner} />
+      </Stack>
+    ),
+  },
+  WEBHOOKS_TAB,
+  { key: 'people', label: 'People', Part: People },
+  AUDIT_TAB,
+]
 
 const changed = () => queryClient.invalidateQueries({ queryKey: ['partners'] })
 
 export function Partner() {
   const { partnerId = '' } = useParams({ strict: false })
+  const first = useFirstTab('keys')
   const query = useQuery({
     queryKey: ['partners', partnerId],
     queryFn: () => responseOf(api.GET('/partners/{partnerId}', { params: { path: { partnerId } } })),
@@ -56,13 +111,12 @@ export function Partner() {
           <>
             <PartnerFigures partnerId={partner.partnerId} />
             <About partner={partner} />
-            <TenantCredentials tenantId={partner.partnerId} />
-            <TenantHandovers tenantId={partner.partnerId} />
-            <JweKeysCard partner={partner} />
-            <PartnerRecordSettings partnerId={partner.partnerId} />
-            <TenantMembers tenantId={partner.partnerId} />
-            <TenantClosing tenantId={partner.partnerId} />
-            <TestClock tenantId={partner.partnerId} />
+            <PageTabs
+              label={`Of ${partner.name}`}
+              tabs={TABS}
+              first={first}
+              given={{ partner, tenantId: partnerId }}
+            />
           </>
         )}
       </Loaded>
@@ -82,29 +136,10 @@ function ContinueSetUp({ partnerId }: { readonly partnerId: string }) {
   )
 }
 
-const LINKS = [
-  ['/companies', 'Companies', 'partnerId'],
-  ['/cards', 'Cards', 'partnerId'],
-  ['/webhooks', 'Webhooks', 'tenantId'],
-  ['/requests', 'Requests', 'tenantId'],
-  ['/audit', 'Audit', 'tenantId'],
-] as const
-
 function About({ partner }: { readonly partner: Detail }) {
   const { partnerId, products, plainRequests, createdOn, disabledOn } = partner
   return (
-    <Section
-      title="About"
-      aside={
-        <Group gap="md">
-          {LINKS.map(([to, label, name]) => (
-            <Anchor key={to} component={Link} to={to} search={{ [name]: partnerId } as never} size="sm">
-              {label}
-            </Anchor>
-          ))}
-        </Group>
-      }
-    >
+    <Section title="About" aside={<TenantLinks tenantId={partnerId} />}>
       <Facts
         facts={[
           { label: 'Partner id', value: <Id id={partnerId} what="partner id" /> },

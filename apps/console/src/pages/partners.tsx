@@ -9,13 +9,14 @@ import { type Filter, STATUS } from '../parts/filters.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
+import { Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { SecretOnce } from '../parts/secret-once.tsx'
 import { Mark, StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { PRODUCTS, productLabel } from '../words.ts'
 
-const COLUMNS: readonly Column<Schemas['Partner']>[] = [
+const COLUMNS: readonly Column<Schemas['PartnerRow']>[] = [
   {
     title: 'Partner',
     sorts: ['name'],
@@ -36,6 +37,18 @@ const COLUMNS: readonly Column<Schemas['Partner']>[] = [
         ))}
       </Group>
     ),
+  },
+  {
+    title: 'Spent, 7 × 24 h',
+    align: 'right',
+    sum: ({ spent }) => spent,
+    cell: ({ spent }) => <Money amount={spent} />,
+  },
+  {
+    title: 'Balance',
+    align: 'right',
+    sum: ({ balance }) => balance,
+    cell: ({ balance }) => <Money amount={balance} fw={600} />,
   },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
   { title: 'Created', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },

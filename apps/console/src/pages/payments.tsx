@@ -6,6 +6,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureAlert } from '../parts/failure-alert.tsx'
 import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
@@ -57,6 +58,7 @@ export const PAYMENT_COLUMNS: readonly Column<Row>[] = [
   {
     title: 'Amount',
     align: 'right',
+    sum: ({ amount }) => amount,
     cell: ({ amount, refundedAmount }) => (
       <>
         <Money amount={amount} fw={600} />
@@ -87,19 +89,23 @@ const FILTERS: readonly Filter[] = [
   ...CREATED_AT,
 ]
 
+export const PAYMENTS: ListKind<Row> = {
+  name: 'payments',
+  caption: 'Payments',
+  columns: PAYMENT_COLUMNS,
+  rowKey: ({ paymentId }) => paymentId,
+  filters: FILTERS,
+  sort: '-created',
+  summary: (filters) => <Totals filters={filters} />,
+}
+
 export function Payments() {
   return (
     <ListPage
       title="Payments"
       lead="Credits to the QR codes of all merchants, as the bank reported them."
-      name="payments"
-      caption="Payments"
+      {...PAYMENTS}
       load={listAt('/payments')}
-      columns={PAYMENT_COLUMNS}
-      rowKey={({ paymentId }) => paymentId}
-      filters={FILTERS}
-      sort="-created"
-      summary={(filters) => <Totals filters={filters} />}
       empty={
         <EmptyState title="No payments yet">
           Payments appear here when a customer pays a QR code. In the sandbox, “Pay this code” on the page of

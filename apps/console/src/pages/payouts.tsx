@@ -9,6 +9,7 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { AMOUNT_OF_ALL, CREATED_AT, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { DownloadIcon } from '../parts/icons.tsx'
 import { dayText, Instant } from '../parts/instant.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
@@ -44,7 +45,12 @@ const COLUMNS: readonly Column<Row>[] = [
     align: 'right',
     cell: ({ fees, tax }) => <Money amount={fees + tax.cgst + tax.sgst + tax.igst} />,
   },
-  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  {
+    title: 'Amount',
+    align: 'right',
+    sum: ({ amount }) => amount,
+    cell: ({ amount }) => <Money amount={amount} fw={600} />,
+  },
   {
     title: 'Statement',
     cell: ({ businessDay, payoutId }) => (
@@ -78,6 +84,16 @@ const FILTERS: readonly Filter[] = [
 ]
 
 /** What is paid out to merchants, and what waits for a second person. */
+export const PAYOUTS: ListKind<Row> = {
+  name: 'payouts',
+  caption: 'Payouts',
+  columns: COLUMNS,
+  rowKey: ({ payoutId }) => payoutId,
+  filters: FILTERS,
+  sort: '-created',
+  summary: (filters) => <Totals filters={filters} />,
+}
+
 export function Payouts() {
   const { can } = useSession()
   return (
@@ -97,14 +113,8 @@ export function Payouts() {
           )}
         </>
       }
-      name="payouts"
-      caption="Payouts"
+      {...PAYOUTS}
       load={listAt('/payouts')}
-      columns={COLUMNS}
-      rowKey={({ payoutId }) => payoutId}
-      filters={FILTERS}
-      sort="-created"
-      summary={(filters) => <Totals filters={filters} />}
       empty={
         <EmptyState title="No payouts yet">
           A payout is prepared for a business day that is over, for each merchant with a bank account to whom

@@ -19,8 +19,8 @@ import { Facts, Page, Section } from '../parts/page.tsx'
 import { Reveal } from '../parts/personal-data.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { codeState } from '../words.ts'
 import { PAYMENT_COLUMNS } from './payments.tsx'
-import { stateOf } from './qr-codes.tsx'
 
 type Detail = Schemas['QrCodeDetail']
 /** Payments arrive while one looks. */
@@ -38,7 +38,7 @@ export function QrCode() {
   return (
     <Page
       title={query.data?.qrCode.qrName ?? 'QR code'}
-      badge={query.data && <StatusBadge state={stateOf(query.data.qrCode)} />}
+      badge={query.data && <StatusBadge state={codeState(query.data.qrCode)} />}
       trail={[{ to: '/qr-codes', label: 'QR codes' }]}
       actions={query.data && <Actions qrCode={query.data.qrCode} />}
     >

@@ -5,17 +5,16 @@ import { BY_TIME, type Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { AMOUNT, CREATED, type Filter, MERCHANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count, Money } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { queryClient, useSession } from '../session.ts'
+import { codeState } from '../words.ts'
 import { CreateQrCode } from './create-qr-code.tsx'
 
 type Row = Schemas['QrCodeRow']
-
-/** An expired code stays `ACTIVE` for the specification (decision Q4); people want to see that it takes nothing. */
-export const stateOf = ({ expired, status }: Row): string => (expired ? 'EXPIRED' : status)
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -34,7 +33,7 @@ const COLUMNS: readonly Column<Row>[] = [
       </ObjectLink>
     ),
   },
-  { title: 'Status', cell: (row) => <StatusBadge state={stateOf(row)} /> },
+  { title: 'Status', cell: (row) => <StatusBadge state={codeState(row)} /> },
   {
     title: 'Amount',
     align: 'right',
@@ -101,6 +100,15 @@ const BULK: readonly BulkAction<Row>[] = [
   },
 ]
 
+export const QR_CODES: ListKind<Row> = {
+  name: 'qr-codes',
+  caption: 'QR codes',
+  columns: COLUMNS,
+  rowKey: ({ qrCodeId }) => qrCodeId,
+  filters: FILTERS,
+  sort: '-created',
+}
+
 export function QrCodes() {
   const { can } = useSession()
   const create = can('support') && <CreateQrCode />
@@ -109,14 +117,9 @@ export function QrCodes() {
       title="QR codes"
       lead="UPI codes of all merchants, and what was paid through them."
       actions={create}
-      name="qr-codes"
-      caption="QR codes"
+      {...QR_CODES}
       load={listAt('/qr-codes')}
-      columns={COLUMNS}
-      rowKey={({ qrCodeId }) => qrCodeId}
-      filters={FILTERS}
       bulk={can('support') ? BULK : []}
-      sort="-created"
       empty={
         <EmptyState title="No QR codes yet" action={create}>
           A merchant creates codes with its token; you can create one for it here.

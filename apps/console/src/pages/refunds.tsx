@@ -29,7 +29,12 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { title: 'Payment', cell: ({ paymentId }) => <ObjectLink kind="payment" id={paymentId} /> },
   { title: 'Status', cell: ({ status }) => <StatusBadge state={status} /> },
-  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  {
+    title: 'Amount',
+    align: 'right',
+    sum: ({ amount }) => amount,
+    cell: ({ amount }) => <Money amount={amount} fw={600} />,
+  },
   { title: 'Requested', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 

@@ -23,7 +23,7 @@ export function User() {
   })
   return (
     <Page
-      title={(query.data && (personName(query.data) || query.data.email || query.data.mobile)) || 'User'}
+      title={(query.data && (personName(query.data) || query.data.email || query.data.mobile)) || 'Holder'}
       trail={[{ to: '/users', label: 'Holders' }]}
     >
       <Loaded query={query}>{(user) => <Shown user={user} />}</Loaded>
@@ -49,7 +49,7 @@ function Shown({ user }: { readonly user: Schemas['User'] }) {
       >
         <Facts
           facts={[
-            { label: 'User id', value: <Id id={userId} what="user id" /> },
+            { label: 'Holder id', value: <Id id={userId} what="holder id" /> },
             { label: 'E-mail', value: email },
             { label: 'Mobile', value: mobile },
             {

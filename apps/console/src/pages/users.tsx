@@ -7,7 +7,7 @@ import { ListPage } from '../parts/list-page.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { useSession } from '../session.ts'
 import { personName } from '../words.ts'
-import { CreateUser } from './create-user.tsx'
+import { NewUser } from './new-of-company.tsx'
 
 const COLUMNS: readonly Column<Schemas['User']>[] = [
   {
@@ -39,7 +39,7 @@ const FILTERS: readonly Filter[] = [
 
 export function Users() {
   const { can } = useSession()
-  const create = can('operations') && <CreateUser />
+  const create = can('operations') && <NewUser />
   return (
     <ListPage
       title="Holders"

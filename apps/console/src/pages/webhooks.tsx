@@ -5,6 +5,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { type Filter, TENANT } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
+import type { ListKind } from '../parts/list-of-tenant.tsx'
 import { ListPage } from '../parts/list-page.tsx'
 import { count } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
@@ -89,6 +90,15 @@ const FILTERS: readonly Filter[] = [
   },
 ]
 
+export const WEBHOOKS: ListKind<Row> = {
+  name: 'webhooks',
+  caption: 'Webhook endpoints',
+  columns: COLUMNS,
+  rowKey: ({ endpointId }) => endpointId,
+  filters: FILTERS,
+  sort: '-created',
+}
+
 export function Webhooks() {
   const { can, mode } = useSession()
   // The response has the secret, which operators of live mode do not see (decision O8).
@@ -98,13 +108,8 @@ export function Webhooks() {
       title="Webhooks"
       lead="Where merchants and partners receive events, and whether deliveries succeed."
       actions={create}
-      name="webhooks"
-      caption="Webhook endpoints"
+      {...WEBHOOKS}
       load={listAt('/webhooks')}
-      columns={COLUMNS}
-      rowKey={({ endpointId }) => endpointId}
-      filters={FILTERS}
-      sort="-created"
       refreshMs={10_000}
       empty={
         <EmptyState title="No webhooks yet" action={create}>

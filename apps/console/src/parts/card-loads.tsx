@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { api, responseOf, type Schemas } from '../api.ts'
-import { type Column, DataTable } from '../parts/data-table.tsx'
-import { Instant } from '../parts/instant.tsx'
-import { Money } from '../parts/money.tsx'
-import { ObjectLink } from '../parts/object-link.tsx'
-import { Section } from '../parts/page.tsx'
+import type { ListLoader, Schemas } from '../api.ts'
+import { kindOf } from '../objects.ts'
 import { sentenceCase } from '../words.ts'
+import { type Column, DataTable } from './data-table.tsx'
+import { Instant } from './instant.tsx'
+import { Money } from './money.tsx'
+import { ObjectLink } from './object-link.tsx'
+import { Section } from './page.tsx'
 
-type Row = Schemas['CardTransactionRow']
+type Row = Omit<Schemas['CardTransactionRow'], 'partnerId'>
 const SHOWN_MAX = 10
 const KINDS = ['load', 'unload'] as const
 
@@ -31,34 +32,32 @@ const COLUMNS: readonly Column<Row>[] = [
   },
 ]
 
-type Of = { readonly svcCardId: string } | { readonly cardAccountId: string }
-
 const byTime = (a: Row, b: Row): number => Date.parse(b.createdOn) - Date.parse(a.createdOn)
 
-async function latest(of: Of): Promise<Row[]> {
-  const found = await Promise.all(
-    KINDS.map((kind) =>
-      responseOf(api.GET('/card-transactions', { params: { query: { ...of, kind, limit: SHOWN_MAX } } })),
-    ),
-  )
+async function latest(load: ListLoader<Row>): Promise<Row[]> {
+  const found = await Promise.all(KINDS.map((kind) => load({ kind, limit: String(SHOWN_MAX) })))
   return found
     .flatMap(({ data }) => data)
     .sort(byTime)
     .slice(0, SHOWN_MAX)
 }
 
+interface CardLoadsProps {
+  /** Of a card or of a card account. */
+  readonly id: string
+  /** The transactions of that. */
+  readonly load: ListLoader<Row>
+}
+
 /** The latest money from the card account and back to it: of a card, or of all cards of an account. */
-export function CardLoads(of: Of) {
-  const { data } = useQuery({
-    queryKey: ['card-transactions', 'loads', of],
-    queryFn: () => latest(of),
-  })
+export function CardLoads({ id, load }: CardLoadsProps) {
+  const { data } = useQuery({ queryKey: ['card-transactions', 'loads', id], queryFn: () => latest(load) })
   if (!data || data.length === 0) return undefined
   return (
     <Section title="Loads and unloads">
       <DataTable
         caption={`The latest ${SHOWN_MAX} loads and unloads`}
-        columns={'svcCardId' in of ? COLUMNS : [CARD, ...COLUMNS]}
+        columns={kindOf(id) === 'card' ? COLUMNS : [CARD, ...COLUMNS]}
         rows={data}
         rowKey={({ cardTransactionId }) => cardTransactionId}
       />

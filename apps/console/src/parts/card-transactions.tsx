@@ -1,14 +1,14 @@
 import { Text } from '@mantine/core'
-import { listAt, type Schemas } from '../api.ts'
-import { BY_TIME, type Column } from '../parts/data-table.tsx'
-import { AMOUNT, type Filter } from '../parts/filters.tsx'
-import { Instant } from '../parts/instant.tsx'
-import { List } from '../parts/list-page.tsx'
-import { Money } from '../parts/money.tsx'
-import { StatusBadge, statusLabel } from '../parts/status-badge.tsx'
+import type { ListLoader, Schemas } from '../api.ts'
 import { sentenceCase } from '../words.ts'
+import { BY_TIME, type Column, unsorted } from './data-table.tsx'
+import { AMOUNT, type Filter } from './filters.tsx'
+import { Instant } from './instant.tsx'
+import { List } from './list-page.tsx'
+import { Money } from './money.tsx'
+import { StatusBadge, statusLabel } from './status-badge.tsx'
 
-type Row = Schemas['CardTransactionRow']
+type Row = Omit<Schemas['CardTransactionRow'], 'partnerId'>
 
 const COLUMNS: readonly Column<Row>[] = [
   { title: 'When', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
@@ -28,7 +28,8 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     title: 'Merchant',
-    cell: ({ merchantName, merchantPlace }) => [merchantName, merchantPlace].filter(Boolean).join(', '),
+    cell: ({ merchantName, merchantPlace }) =>
+      [merchantName, merchantPlace].filter(Boolean).join(', ') || '–',
   },
   {
     title: 'Amount',
@@ -69,18 +70,25 @@ const FILTERS: readonly Filter[] = [
   AMOUNT,
 ]
 
+interface CardTransactionsProps {
+  readonly svcCardId: string
+  readonly load: ListLoader<Row>
+  /** The order by default, where the list knows others. */
+  readonly sort?: string
+}
+
 /** What happened on a card, for a holder who asks. */
-export function CardTransactions({ svcCardId }: { readonly svcCardId: string }) {
+export function CardTransactions({ svcCardId, load, sort }: CardTransactionsProps) {
   return (
     <List
       name="card-transactions"
       id={svcCardId}
       caption="Transactions"
-      load={listAt('/card-transactions', {}, { svcCardId })}
-      columns={COLUMNS}
+      load={load}
+      columns={sort ? COLUMNS : unsorted(COLUMNS)}
       rowKey={({ cardTransactionId }) => cardTransactionId}
       filters={FILTERS}
-      sort="-created"
+      {...(sort && { sort })}
       empty={<Text c="dimmed">Nothing has happened yet.</Text>}
     />
   )

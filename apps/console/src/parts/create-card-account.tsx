@@ -1,36 +1,32 @@
 import { NumberInput, Select, TextInput } from '@mantine/core'
-import { api, responseOf, type Schemas } from '../api.ts'
-import { type FormKey, once } from '../form-key.ts'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
-import { Picker } from '../parts/picker.tsx'
-import { queryClient } from '../session.ts'
+import type { Schemas } from '../api.ts'
+import type { FormKey } from '../form-key.ts'
 import { ACCOUNT_TYPES, PRODUCTS } from '../words.ts'
+import { CompanyField, type OfCompany } from './company-field.tsx'
+import { FormDialog, needed } from './form-dialog.tsx'
 
-type Named = Pick<
-  Schemas['CardAccount'],
-  'companyId' | 'product' | 'accountType' | 'binType' | 'cardProgramme'
->
+const INITIAL = {
+  product: 'incentive' as Schemas['CardAccount']['product'],
+  accountType: 'GIFT' as Schemas['CardAccount']['accountType'],
+  binType: 'GIFT',
+  cardProgramme: '',
+}
 
-async function create(body: Named & { denomination: number }, key: FormKey): Promise<void> {
-  await responseOf(api.POST('/card-accounts', { params: { header: once(key) }, body }))
-  for (const name of ['card-accounts', 'companies']) await queryClient.invalidateQueries({ queryKey: [name] })
+interface CreateCardAccountProps extends OfCompany {
+  readonly create: (
+    account: typeof INITIAL & { readonly companyId: string; readonly denomination: number },
+    key: FormKey,
+  ) => Promise<unknown>
 }
 
 /** A form for a new card account; of this company, or of one to be chosen. */
-export function CreateCardAccount({ companyId = '' }: { readonly companyId?: string }) {
+export function CreateCardAccount({ companyId = '', companies, create }: CreateCardAccountProps) {
   return (
     <FormDialog
       label="Create card account"
       send="Create"
       variant={companyId ? 'default' : 'filled'}
-      initial={{
-        companyId,
-        product: 'incentive' as Schemas['CardAccount']['product'],
-        accountType: 'GIFT' as Schemas['CardAccount']['accountType'],
-        binType: 'GIFT',
-        cardProgramme: '',
-        denomination: 500 as number | string,
-      }}
+      initial={{ ...INITIAL, companyId, denomination: 500 as number | string }}
       rules={{
         companyId: needed,
         cardProgramme: needed,
@@ -40,7 +36,7 @@ export function CreateCardAccount({ companyId = '' }: { readonly companyId?: str
       }}
       fields={(form) => (
         <>
-          {!companyId && <Picker of="company" {...form.getInputProps('companyId')} />}
+          {!companyId && <CompanyField companies={companies} {...form.getInputProps('companyId')} />}
           <TextInput
             label="Programme"
             description="Name of the card programme"

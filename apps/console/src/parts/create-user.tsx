@@ -1,22 +1,21 @@
 import { Group, TextInput } from '@mantine/core'
-import { api, responseOf } from '../api.ts'
 import { E_MAIL } from '../e-mail.ts'
-import { once } from '../form-key.ts'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
-import { Picker } from '../parts/picker.tsx'
-import { queryClient } from '../session.ts'
+import type { FormKey } from '../form-key.ts'
+import { CompanyField, type OfCompany } from './company-field.tsx'
+import { FormDialog, needed } from './form-dialog.tsx'
 
-interface CreateUserProps {
-  readonly companyId?: string
+interface CreateUserProps extends OfCompany {
   readonly variant?: 'filled' | 'default'
+  /** What was filled in. */
+  readonly create: (user: { readonly companyId: string }, key: FormKey) => Promise<unknown>
 }
 
-/** A form for a new user; of this company, or of one to be chosen. */
-export function CreateUser({ companyId = '', variant = 'filled' }: CreateUserProps) {
+/** A form for a new holder; of this company, or of one to be chosen. */
+export function CreateUser({ companyId = '', companies, variant = 'filled', create }: CreateUserProps) {
   return (
     <FormDialog
-      label="Create user"
-      send="Create"
+      label="Register holder"
+      send="Register"
       variant={variant}
       initial={{ companyId, firstName: '', lastName: '', email: '', mobile: '' }}
       rules={{
@@ -27,7 +26,7 @@ export function CreateUser({ companyId = '', variant = 'filled' }: CreateUserPro
       }}
       fields={(form) => (
         <>
-          {!companyId && <Picker of="company" {...form.getInputProps('companyId')} />}
+          {!companyId && <CompanyField companies={companies} {...form.getInputProps('companyId')} />}
           <Group grow>
             <TextInput label="First name" {...form.getInputProps('firstName')} />
             <TextInput label="Last name" {...form.getInputProps('lastName')} />
@@ -36,16 +35,12 @@ export function CreateUser({ companyId = '', variant = 'filled' }: CreateUserPro
           <TextInput label="Mobile" inputMode="tel" {...form.getInputProps('mobile')} />
         </>
       )}
-      submit={async (values, key) => {
-        const body = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
-        await responseOf(
-          api.POST('/users', {
-            params: { header: once(key) },
-            body: { companyId: values.companyId, ...body },
-          }),
+      submit={({ companyId: of, ...texts }, key) => {
+        const given = Object.entries(texts).filter(([, text]) => text.trim() !== '')
+        return create(
+          { companyId: of, ...Object.fromEntries(given.map(([name, text]) => [name, text.trim()])) },
+          key,
         )
-        await queryClient.invalidateQueries({ queryKey: ['users'] })
-        await queryClient.invalidateQueries({ queryKey: ['companies'] })
       }}
     />
   )

@@ -11,9 +11,10 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, useLayoutEffect, useRef } from 'react'
 import type { Density } from '../table-view.ts'
 import { BothIcon, DownIcon, UpIcon } from './icons.tsx'
+import { Money, sumOf } from './money.tsx'
 import type { Selection } from './selection.ts'
 
 export interface Column<Row> {
@@ -22,6 +23,8 @@ export interface Column<Row> {
   /** The orders that the server knows for it, such as `-created` and `created`; without them it cannot be sorted by. */
   readonly sorts?: readonly string[]
   readonly align?: 'right' | undefined
+  /** Rupees of a row, where those of all rows can be added up. */
+  readonly sum?: (row: Row) => string | number | undefined
 }
 
 export interface Sorting {
@@ -54,6 +57,10 @@ interface DataTableProps<Row> {
   readonly slice?: Slice | undefined
 }
 
+/** The same columns of a list that has one order. */
+export const unsorted = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] =>
+  columns.map(({ sorts: _, ...column }) => column)
+
 /** Orders of the columns that show when a thing came to be. */
 export const BY_TIME = ['-created', 'created'] as const
 
@@ -76,15 +83,36 @@ export function Framed({ children }: { readonly children: ReactNode }) {
   )
 }
 
+/** Marks the frame of a table that is no wider than it: nothing scrolls sideways, so that the header can stay at the top of the window. */
+function useFits() {
+  const frame = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const table = frame.current?.querySelector('table')
+    if (!frame.current || !table) return undefined
+    const measure = () =>
+      frame.current?.toggleAttribute('data-fits', table.scrollWidth <= frame.current.clientWidth)
+    const observer = new ResizeObserver(measure)
+    observer.observe(frame.current)
+    observer.observe(table)
+    return () => observer.disconnect()
+  }, [])
+  return frame
+}
+
 function Grid<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, rowKey, sorting, selection, density, slice } = props
   const compact = density === 'compact'
+  const frame = useFits()
   return (
     <Table.ScrollContainer
       minWidth={Math.min(columns.length * 100, 760)}
       scrollAreaProps={{ tabIndex: -1, offsetScrollbars: 'present' }}
+      ref={frame}
+      className="table-frame"
     >
       <Table
+        stickyHeader
+        stickyHeaderOffset={48}
         verticalSpacing={compact ? 5 : 7}
         horizontalSpacing="sm"
         {...(compact && { fz: 'xs' })}
@@ -118,8 +146,36 @@ function Grid<Row>(props: DataTableProps<Row>) {
           ))}
           {slice && <tr aria-hidden style={{ height: slice.after }} />}
         </Table.Tbody>
+        {!slice && <SumRow columns={columns} rows={rows} selectable={selection !== undefined} />}
       </Table>
     </Table.ScrollContainer>
+  )
+}
+
+const inRupees = (amount: string | number = 0): string =>
+  typeof amount === 'number' ? amount.toFixed(2) : amount
+
+/** What the rows on the page add up to, under the columns that can be added up. */
+function SumRow<Row>(
+  props: Pick<DataTableProps<Row>, 'columns' | 'rows'> & { readonly selectable: boolean },
+) {
+  const { columns, rows, selectable } = props
+  if (rows.length < 2 || columns.every(({ sum }) => !sum)) return undefined
+  return (
+    <Table.Tfoot>
+      <Table.Tr>
+        {selectable && <Table.Td />}
+        {columns.map(({ title, align, sum }, index) => (
+          <Table.Td key={title} ta={align} fw={600}>
+            {sum ? (
+              <Money amount={sumOf(rows.map((row) => inRupees(sum(row))))} />
+            ) : (
+              index === 0 && `These ${rows.length}`
+            )}
+          </Table.Td>
+        ))}
+      </Table.Tr>
+    </Table.Tfoot>
   )
 }
 

@@ -25,7 +25,7 @@ import { ViewMenu } from './view-menu.tsx'
 // Needed by those who chose it, so it is not part of the first load of lists.
 const ScrolledRows = lazyPart(async () => (await import('./scrolled-rows.tsx')).ScrolledRows)
 
-interface ListProps<Row> {
+export interface ListProps<Row> {
   /** First part of the query's key; what changes such things invalidates it. */
   readonly name: string
   /** Whose list it is, where the name does not say it. */

@@ -1,23 +1,40 @@
 import { Text, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
-import { api, responseOf, type Schemas } from '../api.ts'
-import { once } from '../form-key.ts'
-import { AmountInWords } from '../parts/amount-in-words.tsx'
-import { FormDialog, needed } from '../parts/form-dialog.tsx'
-import { readRupees, rupees } from '../parts/money.tsx'
-import { notifyWaiting } from '../parts/notify-waiting.ts'
-import { queryClient, useSession } from '../session.ts'
+import type { FormKey } from '../form-key.ts'
+import { AmountInWords } from './amount-in-words.tsx'
+import { FormDialog, needed } from './form-dialog.tsx'
+import { readRupees, rupees } from './money.tsx'
+import { notifyWaiting } from './notify-waiting.ts'
+
+export interface CardMoney {
+  readonly amount: number
+  readonly referenceNumber: string
+  readonly reason: string
+}
 
 interface Props {
-  readonly card: Schemas['CardDetail']['card']
+  readonly card: {
+    readonly svcCardId: string
+    readonly cardStatus: { readonly name: string }
+    readonly accountType: { readonly name: string }
+    readonly unallocateFundAllowed: boolean
+  }
+  /** What else people should know of it. */
+  readonly note?: string
+  /** Moves the money, and says what the card has then, or what waits for a second person. */
+  readonly move: (
+    way: keyof typeof DIRECTIONS,
+    money: CardMoney,
+    key: FormKey,
+  ) => Promise<{ readonly balance: number | string } | { readonly waits: string }>
 }
 
 const DIRECTIONS = {
   load: {
     label: 'Load',
     send: 'Load the card',
-    from: 'From its card account, within the limits of its type. Above the limit of one person, another one approves it.',
+    from: 'From its card account, within the limits of its type.',
     done: 'Loaded',
   },
   unload: {
@@ -28,20 +45,23 @@ const DIRECTIONS = {
   },
 } as const
 
-/** Moves money between a card and its card account, on behalf of the partner. */
-export function LoadCard({ card }: Props) {
-  const { can } = useSession()
-  const isOver = card.cardStatus.name === 'BL'
-  if (!can('finance') || isOver || card.accountType.name === 'GIFT') return undefined
+/** Moves money between a card and its card account. */
+export function LoadCard({ card, note, move }: Props) {
+  if (card.cardStatus.name === 'BL' || card.accountType.name === 'GIFT') return undefined
   return (
     <>
-      <Move card={card} way="load" />
-      {card.unallocateFundAllowed && <Move card={card} way="unload" />}
+      <Move way="load" note={note} move={move} />
+      {card.unallocateFundAllowed && <Move way="unload" move={move} />}
     </>
   )
 }
 
-function Move({ card: { svcCardId }, way }: Props & { readonly way: keyof typeof DIRECTIONS }) {
+interface MoveProps extends Pick<Props, 'move'> {
+  readonly way: keyof typeof DIRECTIONS
+  readonly note?: string | undefined
+}
+
+function Move({ way, note, move }: MoveProps) {
   const { label, send, from, done } = DIRECTIONS[way]
   return (
     <FormDialog
@@ -55,29 +75,20 @@ function Move({ card: { svcCardId }, way }: Props & { readonly way: keyof typeof
           /^[!-~]{1,64}$/.test(value.trim()) ? null : 'One word of 64 letters, digits and signs at most',
         reason: needed,
       }}
-      fields={(form) => <Fields form={form} from={from} />}
+      fields={(form) => <Fields form={form} from={[from, note].filter(Boolean).join(' ')} />}
       submit={async ({ amount, reference, reason }, key) => {
-        const requested = {
-          params: { path: { svcCardId }, header: once(key) },
-          body: {
-            amount: Number(readRupees(amount)),
-            referenceNumber: reference.trim(),
-            reason: reason.trim(),
-          },
+        const money = {
+          amount: Number(readRupees(amount)),
+          referenceNumber: reference.trim(),
+          reason: reason.trim(),
         }
-        const moved = await responseOf(
-          way === 'load'
-            ? api.POST('/cards/{svcCardId}/loads', requested)
-            : api.POST('/cards/{svcCardId}/unloads', requested),
-        )
-        if ('approvalId' in moved) notifyWaiting(moved.amount)
+        const moved = await move(way, money, key)
+        if ('waits' in moved) notifyWaiting(moved.waits)
         else
           notifications.show({
             color: 'teal',
             message: `${done}. The card has ${rupees(moved.balance)} now.`,
           })
-        for (const changed of ['cards', 'card-transactions', 'card-accounts', 'ledger', 'approvals'])
-          await queryClient.invalidateQueries({ queryKey: [changed] })
       }}
     />
   )
@@ -105,7 +116,7 @@ function Fields({ form, from }: FieldsProps) {
         {...form.getInputProps('amount')}
       />
       <TextInput
-        label="The partner’s reference"
+        label="Reference"
         description="Names this one movement: a repeat changes nothing"
         required
         maxLength={64}

@@ -10,7 +10,7 @@ export function ViewMenu<Row>(props: ViewChoicesProps<Row>) {
   return (
     <Popover position="bottom-end" trapFocus withinPortal>
       <Popover.Target>
-        <Button variant="default" size="compact-sm">
+        <Button variant="default" size="compact-sm" data-columns aria-keyshortcuts="c">
           View
         </Button>
       </Popover.Target>

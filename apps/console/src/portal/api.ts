@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import { type ListLoader, onEveryCall, responseOf } from '../api.ts'
+import { type ListLoader, listAt, onEveryCall, responseOf } from '../api.ts'
 import type { components, paths } from './api-types.ts'
 
 const BASE = '/portal/api/v0'
@@ -43,9 +43,8 @@ export const getList = <Row>(path: string, always: Query = {}): ListLoader<Row> 
     return payloadOf(api.GET(path as never, { params } as never)) as never
   })
 
-/** The same of the portal's own operations, which have no envelope. */
-export const getOwnList = <Row>(path: string): ListLoader<Row> =>
-  listOf(async (query) => {
-    const params = { query: { limit: '25', ...query } }
-    return (await responseOf(api.GET(path as never, { params } as never))) as never
-  })
+/** The same of the portal's own operations, which have no envelope; `csv`: where it is exported as well. */
+export function getOwnList<Row>(path: string, always: Query = {}, csv = false): ListLoader<Row> {
+  const list = listAt(path as never, {}, always) as unknown as ListLoader<Row>
+  return csv ? list : listOf(list)
+}

@@ -44,11 +44,11 @@ const AREAS: readonly Area<PortalPlace>[] = [
     key: 'c',
     Icon: CardIcon,
     places: [
+      { to: '/cards', label: 'Cards', kind: 'partner' },
       { to: '/card-accounts', label: 'Card accounts', kind: 'partner' },
       { to: '/users', label: 'Holders', kind: 'partner' },
       { to: '/companies', label: 'Companies', kind: 'partner' },
       { to: '/statements', label: 'Statements', kind: 'partner' },
-      { to: '/cards', label: 'Cards', kind: 'partner', behind: true },
     ],
   },
   {

@@ -10,7 +10,10 @@ import { useMember } from './session.ts'
 /** Pages and actions besides the places of the navigation. */
 const ACTS = [
   { to: '/qr-codes', label: 'Create QR code', kind: 'merchant', role: 'operator' },
-  { to: '/card-accounts', label: 'Issue cards', kind: 'partner', role: 'operator' },
+  { to: '/cards', label: 'Issue card', kind: 'partner', role: 'operator' },
+  { to: '/card-accounts', label: 'Create card account', kind: 'partner', role: 'operator' },
+  { to: '/users', label: 'Register holder', kind: 'partner', role: 'operator' },
+  { to: '/companies', label: 'Register company', kind: 'partner', role: 'operator' },
   { to: '/members', label: 'Invite a member', role: 'admin' },
   { to: '/credentials', label: 'Issue API key', role: 'admin' },
   { to: '/account', label: 'Your account, password, passkeys and second factor', role: 'viewer' },
@@ -40,13 +43,15 @@ const OF_BOTH = {
 const SOURCES: Readonly<Record<'merchant' | 'partner', FindSource>> = {
   merchant: {
     ...OF_BOTH,
-    label: 'Page, action, id, amount, your reference, UTR, case, customer’s mobile …',
-    nothing: 'Nothing found. Ids and references must be whole; amounts are those of payments.',
+    label: 'Page, action, name of a code, amount, reference, UTR, case, UPI ID, mobile …',
+    nothing:
+      'Nothing found. Ids, references, UPI IDs and mobile numbers must be whole; amounts are those of payments.',
   },
   partner: {
     ...OF_BOTH,
-    label: 'Page, action, id, last four digits of a card, company or programme of an account …',
-    nothing: 'Nothing found. Ids must be whole; of names the begin of a word is enough.',
+    label: 'Page, action, last four digits of a card, e-mail, mobile, company, programme …',
+    nothing:
+      'Nothing found. Ids, e-mail addresses and mobile numbers must be whole; of names the begin of a word is enough.',
   },
 }
 

@@ -4,10 +4,12 @@ import { type Kind, kindOf } from '../objects.ts'
 const PAGES: ReadonlySet<Kind> = new Set<Kind>([
   'card',
   'cardAccount',
+  'company',
   'dispute',
   'payment',
   'payout',
   'qrCode',
+  'user',
   'webhookEndpoint',
 ])
 

@@ -9,7 +9,7 @@ import { onSignedOut } from '../api.ts'
 import { parseSearch, type Search, stringifySearch } from '../list-search.ts'
 import { Waiting } from '../parts/loaded.tsx'
 import { aboutQuery, forgetPerson, queryClient } from '../session.ts'
-import { NoSuchPage, PageBroke } from '../shell/page-broke.tsx'
+import { PageBroke } from '../shell/page-broke.tsx'
 import { Layout } from './layout.tsx'
 import { memberQuery } from './session.ts'
 
@@ -55,7 +55,7 @@ const routeTree = root.addChildren([
   signIn,
   link,
   inside.addChildren([
-    createRoute({ getParentRoute: () => inside, path: '$', component: NoSuchPage }),
+    page('$', () => import('./not-found.tsx'), 'NotFound'),
     page('/', () => import('./pages/overview.tsx'), 'Overview'),
     page('/qr-codes', () => import('./pages/qr-codes.tsx'), 'QrCodes'),
     page('/qr-codes/$qrCodeId', () => import('./pages/qr-code.tsx'), 'QrCode'),
@@ -68,9 +68,12 @@ const routeTree = root.addChildren([
     page('/disputes', () => import('./pages/disputes.tsx'), 'Disputes'),
     page('/disputes/$disputeId', () => import('./pages/dispute.tsx'), 'Dispute'),
     page('/companies', () => import('./pages/companies.tsx'), 'Companies'),
-    page('/users', () => import('./pages/companies.tsx'), 'Users'),
+    page('/companies/$companyId', () => import('./pages/companies.tsx'), 'Company'),
+    page('/users', () => import('./pages/holders.tsx'), 'Holders'),
+    page('/users/$userId', () => import('./pages/holders.tsx'), 'Holder'),
     page('/card-accounts', () => import('./pages/card-accounts.tsx'), 'CardAccounts'),
     page('/card-accounts/$cardAccountId', () => import('./pages/card-accounts.tsx'), 'CardAccount'),
+    page('/cards', () => import('./pages/cards.tsx'), 'Cards'),
     page('/cards/$svcCardId', () => import('./pages/card.tsx'), 'Card'),
     page('/coins', () => import('./pages/coins.tsx'), 'Coins'),
     page('/events', () => import('./pages/events.tsx'), 'Events'),

@@ -16,11 +16,27 @@ function select(row: Element | null, shift: boolean): boolean {
   )
 }
 
+/** Puts the cursor into the first filter of the list. */
+function focusFilter(): boolean {
+  const field = document.querySelector<HTMLInputElement>('main [role=search] input')
+  field?.focus()
+  return field !== null
+}
+
+/** Opens what chooses the columns of the list. */
+function chooseColumns(): boolean {
+  const button = document.querySelector<HTMLElement>('main [data-columns]')
+  button?.click()
+  return button !== null
+}
+
 /**
- * `j` and `k` go through the rows of lists, `o` opens one, `x` selects one, Shift+`x` all up to it; returns whether the
+ * `f` goes to the filters of a list, `c` to its columns; `j` and `k` go through the rows of lists, `o` opens one, `x` selects one, Shift+`x` all up to it; returns whether the
  * key did something.
  */
 export function pressRowKey(key: string): boolean {
+  if (key === 'f') return focusFilter()
+  if (key === 'c') return chooseColumns()
   const row = rowOf(document.activeElement)
   if (key === 'x' || key === 'X') return select(row, key === 'X')
   const targets = rowTargets()

@@ -72,6 +72,8 @@ const Keys = ({ areas }: { readonly areas: readonly Area[] }) => (
       <Key keys={['o', 'Enter']} does="Open the row" />
       <Key keys={['x']} does="Select the row" />
       <Key keys={['Shift', 'x']} does="Select all rows up to it" />
+      <Key keys={['f']} does="Filter the list" />
+      <Key keys={['c']} does="Choose its columns" />
       <Key keys={['?']} does="Show these keys" />
       <Key keys={['Esc']} does="Close what is open" />
       <Key keys={['Tab']} does="Next field or link" />

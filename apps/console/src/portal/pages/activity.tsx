@@ -1,14 +1,12 @@
-import { Button, Text } from '@mantine/core'
-import { stringifySearch, useListSearch } from '../../list-search.ts'
+import { Text } from '@mantine/core'
 import type { Column } from '../../parts/data-table.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Filter } from '../../parts/filters.tsx'
-import { DownloadIcon } from '../../parts/icons.tsx'
 import { Instant } from '../../parts/instant.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { sentenceCase } from '../../words.ts'
-import { apiAt, getOwnList, type Schemas } from '../api.ts'
+import { getOwnList, type Schemas } from '../api.ts'
 import { pageOf } from '../kinds.ts'
 
 type Row = Schemas['Activity']
@@ -67,30 +65,13 @@ export function Activity() {
     <ListPage
       title="Activity"
       lead="Who did what, when and from where: your members, your programs, and the operator for you."
-      actions={<Download />}
       name="activity"
       caption="Activity"
-      load={getOwnList<Row>('/activity')}
+      load={getOwnList<Row>('/activity', {}, true)}
       columns={COLUMNS}
       rowKey={({ action, at, target, requestId = '' }) => at + action + target + requestId}
       filters={FILTERS}
       empty={<EmptyState title="Nothing yet">What members and programs change appears here.</EmptyState>}
     />
-  )
-}
-
-function Download() {
-  const { search } = useListSearch()
-  const { after: _, ...filters } = search
-  return (
-    <Button
-      component="a"
-      href={`${apiAt}/activity.csv${stringifySearch(filters)}`}
-      download="activity.csv"
-      variant="default"
-      leftSection={<DownloadIcon />}
-    >
-      Export CSV
-    </Button>
   )
 }

@@ -1,85 +1,257 @@
-import { Select, TextInput } from '@mantine/core'
+import { Alert, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { responseOf } from '../../api.ts'
 import { once } from '../../form-key.ts'
-import { FormDialog } from '../../parts/form-dialog.tsx'
-import { Instant } from '../../parts/instant.tsx'
+import { pathOf } from '../../objects.ts'
+import { CardHistory } from '../../parts/card-history.tsx'
+import { CardLoads } from '../../parts/card-loads.tsx'
+import { CardMoves } from '../../parts/card-moves.tsx'
+import { CardTransactions } from '../../parts/card-transactions.tsx'
+import { ConfirmAction } from '../../parts/confirm-action.tsx'
+import { Figures } from '../../parts/figures.tsx'
+import { FormDialog, needed } from '../../parts/form-dialog.tsx'
+import { dayText, Instant } from '../../parts/instant.tsx'
+import { LoadCard } from '../../parts/load-card.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Money } from '../../parts/money.tsx'
-import { Id } from '../../parts/object-link.tsx'
+import { rupees } from '../../parts/money.tsx'
+import { Id, ObjectLink } from '../../parts/object-link.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { StatementButton } from '../../parts/statement-button.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
-import { accountTypeLabel } from '../../words.ts'
-import { api, payloadOf } from '../api.ts'
+import { accountTypeLabel, personName } from '../../words.ts'
+import { api, apiAt, getList, payloadOf } from '../api.ts'
+import { CsvDownload } from '../csv-download.tsx'
 import { changed, useMember } from '../session.ts'
 
-const load = (svcCardId: string) =>
-  payloadOf(api.GET('/partner/svcCard/{svcCardId}', { params: { path: { svcCardId } } }))
+/** The record that programs get, what the list says of the card, its exact balance, its end and its life. */
+async function load(svcCardId: string) {
+  const inPath = { params: { path: { svcCardId } } }
+  const [record, listed, balance, end, { data: changes }] = await Promise.all([
+    payloadOf(api.GET('/partner/svcCard/{svcCardId}', inPath)),
+    responseOf(api.GET('/cards', { params: { query: { q: svcCardId } } })),
+    payloadOf(api.GET('/partner/svcCard/{svcCardId}/balance', inPath)),
+    payloadOf(api.GET('/partner/svcCard/{svcCardId}/end', inPath)),
+    payloadOf(api.GET('/partner/svcCard/{svcCardId}/history', inPath)),
+  ])
+  return { record, row: listed.data[0]!, balance, end, changes }
+}
 type Detail = Awaited<ReturnType<typeof load>>
+interface Props {
+  readonly detail: Detail
+}
+
+const reload = () => changed('cards', 'card-transactions', 'card-accounts', 'overview')
 
 export function Card() {
   const { svcCardId = '' } = useParams({ strict: false })
   const card = useQuery({ queryKey: ['cards', svcCardId], queryFn: () => load(svcCardId) })
+  const transactions = `/partner/svcCard/${svcCardId}/transactions`
   return (
     <Page
-      title={card.data?.maskedNumber ?? 'Card'}
-      badge={card.data && <StatusBadge state={card.data.cardStatus.name} />}
-      trail={[{ to: '/card-accounts', label: 'Card accounts' }]}
-      actions={card.data && <ChangeStatus svcCardId={svcCardId} card={card.data} />}
+      title={card.data?.record.maskedNumber ?? 'Card'}
+      badge={card.data && <StatusBadge state={card.data.record.cardStatus.name} />}
+      trail={[{ to: '/cards', label: 'Cards' }]}
+      actions={card.data && <Actions detail={card.data} />}
     >
       <Loaded query={card}>
-        {(one) => (
-          <Section title="About">
-            <Facts facts={factsOf(svcCardId, one)} />
-          </Section>
+        {(detail) => (
+          <>
+            <Sums detail={detail} />
+            <About detail={detail} />
+            <Section
+              title="Transactions"
+              aside={
+                <CsvDownload
+                  label="Export CSV"
+                  path={transactions}
+                  filters={{}}
+                  name={`card-${svcCardId}`}
+                  compact
+                />
+              }
+            >
+              <CardTransactions svcCardId={svcCardId} load={getList(transactions)} />
+            </Section>
+            <CardLoads id={svcCardId} load={getList('/partner/card-transactions', { svcCardId })} />
+            <CardHistory
+              changes={detail.changes}
+              createdOn={detail.row.createdOn}
+              partner="you or your programs"
+              operator="the operator"
+            />
+          </>
         )}
       </Loaded>
     </Page>
   )
 }
 
-const factsOf = (svcCardId: string, card: Detail) => [
-  { label: 'Holder', value: `${card.firstName} ${card.lastName}`.trim() },
-  { label: 'Company', value: card.companyName },
-  { label: 'Type', value: accountTypeLabel(card.accountType.name) },
-  { label: 'Open to buy', value: <Money amount={card.otbBalance} fw={700} /> },
-  { label: 'Balance', value: <Money amount={card.accountBalance} /> },
-  { label: 'Expires', value: `${card.expiryMonth}/${card.expiryYear}` },
-  { label: 'KYC', value: card.kycStatus.label },
-  { label: 'Issued', value: <Instant at={card.createdOn} /> },
-  { label: 'Id', value: <Id id={svcCardId} what="card id" /> },
+const Sums = ({ detail: { balance, record, row } }: Props) => (
+  <Figures
+    figures={[
+      { label: 'Can be spent now', value: rupees(balance.openToBuy) },
+      { label: 'Held by shops', value: rupees(balance.held), note: 'approved, not yet taken' },
+      { label: 'Balance', value: rupees(balance.balance) },
+      { label: 'First load', value: rupees(row.load) },
+      {
+        label: 'Spent this month',
+        value: rupees(record.usedMtd),
+        note: `${rupees(record.usedYtd)} this year`,
+      },
+    ]}
+  />
+)
+
+const ended = ({ endedOn, replacedBy, replaces, returns, unclaimedOn }: Detail['end']) => [
+  ...(endedOn ? [{ label: 'Ended', value: <Instant at={endedOn} long /> }] : []),
+  ...(replaces ? [{ label: 'Replaces', value: <ObjectLink kind="card" id={replaces} /> }] : []),
+  ...(replacedBy ? [{ label: 'Replaced by', value: <ObjectLink kind="card" id={replacedBy} /> }] : []),
+  ...(unclaimedOn && returns.length === 0
+    ? [{ label: 'What is left returns from', value: <Instant at={unclaimedOn} long /> }]
+    : []),
 ]
 
-const STATUSES = [
-  { value: 'UL', label: 'Unlocked' },
-  { value: 'L', label: 'Locked: can be unlocked again' },
-  { value: 'BL', label: 'Blocked: for good' },
-]
-
-function ChangeStatus({ svcCardId, card }: { readonly svcCardId: string; readonly card: Detail }) {
-  const { can } = useMember()
-  if (!can('operator') || card.cardStatus.name === 'BL') return undefined
+function About({ detail: { end, record, row } }: Props) {
+  const { svcCardId, cardAccountId } = row
   return (
-    <FormDialog
-      label="Lock, unlock or block"
-      send="Change"
-      variant="default"
-      initial={{ status: card.cardStatus.name as string, reason: '' }}
-      fields={(form) => (
-        <>
-          <Select label="Status" data={STATUSES} allowDeselect={false} {...form.getInputProps('status')} />
-          <TextInput label="Reason" {...form.getInputProps('reason')} />
-        </>
-      )}
-      submit={async ({ status, reason }, key) => {
-        await payloadOf(
-          api.PATCH('/partner/svcCard/{svcCardId}/status', {
-            params: { path: { svcCardId }, header: once(key) },
-            body: { status: status as 'L' | 'UL' | 'BL', ...(reason.trim() && { reason: reason.trim() }) },
-          }),
-        )
-        await changed('cards')
-      }}
-    />
+    <Section
+      title="About"
+      aside={
+        <StatementButton
+          href={`${apiAt}/partner/svcCard/${svcCardId}/statement.pdf`}
+          name={`card-${svcCardId}`}
+          compact
+        />
+      }
+    >
+      <Facts
+        facts={[
+          {
+            label: 'Holder',
+            value: (
+              <ObjectLink kind="user" id={record.userId}>
+                {personName(record)}
+              </ObjectLink>
+            ),
+          },
+          {
+            label: 'Company',
+            value: (
+              <ObjectLink kind="company" id={record.companyId}>
+                {record.companyName}
+              </ObjectLink>
+            ),
+          },
+          { label: 'Card account', value: <ObjectLink kind="cardAccount" id={cardAccountId} /> },
+          { label: 'E-mail', value: record.email },
+          { label: 'Mobile', value: record.mobile },
+          { label: 'Identity check (KYC)', value: record.kycStatus.label },
+          {
+            label: 'Type',
+            value: `${accountTypeLabel(record.accountType.name)}, ${row.physical ? 'physical' : 'virtual'}`,
+          },
+          { label: 'Valid until the end of', value: dayText(end.lastDay) },
+          { label: 'Issued', value: <Instant at={row.createdOn} long /> },
+          ...ended(end),
+          { label: 'Card id', value: <Id id={svcCardId} what="card id" /> },
+        ]}
+      />
+    </Section>
   )
 }
+
+/** What a card of a status may be given next; its activation is the holder’s. */
+const NEXT: Readonly<Record<string, readonly string[]>> = { UL: ['L', 'BL'], L: ['UL', 'BL'], AP: ['BL'] }
+
+function Actions({ detail: { balance, end, record } }: Props) {
+  const { can } = useMember()
+  const { svcCardId, cardStatus, maskedNumber } = record
+  if (!can('operator')) return undefined
+  const path = { svcCardId }
+  return (
+    <>
+      {end.endedOn && !end.replacedBy && balance.balance > 0 && <ReturnBalance svcCardId={svcCardId} />}
+      {!end.replacedBy && <Replace svcCardId={svcCardId} />}
+      <CardMoves
+        status={cardStatus.name}
+        maskedNumber={maskedNumber}
+        legal={NEXT[cardStatus.name] ?? []}
+        undone="Undone"
+        set={async (status, reason, key) => {
+          const params = { path, header: once(key) }
+          await payloadOf(
+            api.PATCH('/partner/svcCard/{svcCardId}/status', { params, body: { status, reason } }),
+          )
+          await reload()
+        }}
+      />
+      <LoadCard
+        card={record}
+        move={async (way, body, key) => {
+          const requested = { params: { path, header: once(key) }, body }
+          const moved = await payloadOf(
+            way === 'load'
+              ? api.POST('/partner/svcCard/{svcCardId}/loads', requested)
+              : api.POST('/partner/svcCard/{svcCardId}/unloads', requested),
+          )
+          await reload()
+          return moved
+        }}
+      />
+    </>
+  )
+}
+
+function Replace({ svcCardId }: { readonly svcCardId: string }) {
+  const navigate = useNavigate()
+  return (
+    <ConfirmAction
+      label="Replace"
+      confirm="Replace card"
+      danger
+      withReason
+      run={async (reason, key) => {
+        const params = { path: { svcCardId }, header: once(key) }
+        const made = await payloadOf(
+          api.POST('/partner/svcCard/{svcCardId}/replace', { params, body: { reason } }),
+        )
+        notifications.show({ color: 'teal', message: `Card ${made.maskedNumber} takes its place.` })
+        await reload()
+        await navigate({ to: pathOf('card', made.svcCardId) })
+      }}
+    >
+      <Alert color="red">
+        The holder gets a card with a new number and the balance; this one is blocked for good. What shops
+        hold follows once they take or release it.
+      </Alert>
+    </ConfirmAction>
+  )
+}
+
+const ReturnBalance = ({ svcCardId }: { readonly svcCardId: string }) => (
+  <FormDialog
+    label="Return balance"
+    send="Return it"
+    variant="default"
+    initial={{ consentReference: '' }}
+    rules={{ consentReference: needed }}
+    fields={(form) => (
+      <TextInput
+        label="Record of the holder’s consent"
+        description="Your reference of it. The money goes back to the card account after a waiting time."
+        data-autofocus
+        {...form.getInputProps('consentReference')}
+      />
+    )}
+    submit={async ({ consentReference }, key) => {
+      const requested = {
+        params: { path: { svcCardId }, header: once(key) },
+        body: { consentReference: consentReference.trim() },
+      }
+      await payloadOf(api.POST('/partner/svcCard/{svcCardId}/return', requested))
+      await reload()
+    }}
+  />
+)

@@ -9,7 +9,7 @@ import { counted } from '../../parts/money.tsx'
 import { personName } from '../../words.ts'
 import { api, payloadOf } from '../api.ts'
 import { changed } from '../session.ts'
-import { useCompanies } from './companies.tsx'
+import { useCompanies } from './choices.ts'
 
 export function CreateConfig() {
   const companies = useCompanies()

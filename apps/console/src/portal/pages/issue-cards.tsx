@@ -1,4 +1,4 @@
-import { Alert, FileInput, Progress, Stack, Text } from '@mantine/core'
+import { Alert, FileInput, Progress, Select, Stack, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -21,6 +21,8 @@ import { type HolderLine, readHolders } from './holders-file.ts'
 
 interface Account {
   readonly cardAccountId: string
+  readonly cardProgramme: string
+  readonly companyName: string
   readonly denomination: number
   readonly balance: number
 }
@@ -38,25 +40,54 @@ async function issue(cardAccountId: string, holder: HolderValues, key: FormKey, 
 const refresh = () => changed('card-accounts', 'cards', 'overview', 'users')
 
 /** Cards of this account: one by a form, or many by a file. */
-export function IssueCards({ account }: { readonly account: Account }) {
+export const IssueCards = ({ account }: { readonly account: Account }) => (
+  <>
+    <IssueFile account={account} />
+    <IssueCard accounts={[account]} />
+  </>
+)
+
+/** One card of one of these accounts, first of that with the most money. */
+export function IssueCard({ accounts }: { readonly accounts: readonly Account[] }) {
   const navigate = useNavigate()
+  const choices = accounts.toSorted((a, b) => b.balance - a.balance)
   return (
-    <>
-      <IssueFile account={account} />
-      <FormDialog
-        label="Issue card"
-        send="Issue"
-        initial={NO_HOLDER}
-        rules={HOLDER_RULES}
-        fields={(form) => <HolderFields form={form} denomination={account.denomination} />}
-        submit={async (holder, key) => {
-          const { svcCardId, maskedNumber } = await issue(account.cardAccountId, holder, key)
-          notifications.show({ color: 'teal', message: `Card ${maskedNumber} is issued.` })
-          await refresh()
-          await navigate({ to: pathOf('card', svcCardId) })
-        }}
-      />
-    </>
+    <FormDialog
+      label="Issue card"
+      send="Issue"
+      initial={{ ...NO_HOLDER, cardAccountId: choices[0]!.cardAccountId }}
+      rules={HOLDER_RULES}
+      fields={(form) => {
+        const account = accounts.find(({ cardAccountId }) => cardAccountId === form.values.cardAccountId)!
+        return (
+          <>
+            {choices.length > 1 && (
+              <Select
+                label="Card account"
+                data={choices.map(({ cardAccountId, cardProgramme, companyName }) => ({
+                  value: cardAccountId,
+                  label: `${cardProgramme} of ${companyName}`,
+                }))}
+                allowDeselect={false}
+                searchable
+                {...form.getInputProps('cardAccountId')}
+              />
+            )}
+            <Text size="sm" c="dimmed">
+              The holder gets a card of {account.companyName}, loaded from {account.cardProgramme}, which has{' '}
+              {rupees(account.balance)}.
+            </Text>
+            <HolderFields form={form} denomination={account.denomination} />
+          </>
+        )
+      }}
+      submit={async ({ cardAccountId, ...holder }, key) => {
+        const { svcCardId, maskedNumber } = await issue(cardAccountId, holder as HolderValues, key)
+        notifications.show({ color: 'teal', message: `Card ${maskedNumber} is issued.` })
+        await refresh()
+        await navigate({ to: pathOf('card', svcCardId) })
+      }}
+    />
   )
 }
 

@@ -47,6 +47,7 @@ export const PAYMENT_COLUMNS: readonly Column<PaymentRow>[] = [
   {
     title: 'Amount',
     align: 'right',
+    sum: ({ amount }) => amount,
     cell: ({ amount, refundedAmount }) => (
       <>
         <Money amount={amount} fw={600} />

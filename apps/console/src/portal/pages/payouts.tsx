@@ -38,7 +38,12 @@ const COLUMNS: readonly Column<Row>[] = [
   { title: 'Refunds', align: 'right', cell: ({ refunds }) => <Money amount={refunds.amount} /> },
   { title: 'Fees', align: 'right', cell: ({ fees }) => <Money amount={fees} /> },
   { title: 'GST', align: 'right', cell: (row) => <Money amount={taxOf(row)} /> },
-  { title: 'Paid out', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  {
+    title: 'Paid out',
+    align: 'right',
+    sum: ({ amount }) => amount,
+    cell: ({ amount }) => <Money amount={amount} fw={600} />,
+  },
 ]
 
 export function Payouts() {

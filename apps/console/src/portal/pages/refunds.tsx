@@ -26,7 +26,12 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
   { title: 'UTR', cell: ({ utr }) => utr ?? '–' },
-  { title: 'Amount', align: 'right', cell: ({ amount }) => <Money amount={amount} fw={600} /> },
+  {
+    title: 'Amount',
+    align: 'right',
+    sum: ({ amount }) => amount,
+    cell: ({ amount }) => <Money amount={amount} fw={600} />,
+  },
   { title: 'Requested', sorts: BY_TIME, cell: ({ createdOn }) => <Instant at={createdOn} /> },
 ]
 
