@@ -1,4 +1,4 @@
-import { query } from '@svc/server/http/operation'
+import { type Operation, query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
@@ -7,10 +7,10 @@ import { byOperator, changeAccess, toolsOf, WaitsFor } from './access-requests.t
 import type { AccessReset } from './second-administrator.ts'
 
 /** Takes a way to sign in from an operator. */
-const removal = <const D extends { readonly id: string; readonly why: string }>(
+const removal = (
   kind: AccessReset,
   path: string,
-  { why, ...described }: D & { readonly tag: string; readonly summary: string },
+  { why, ...described }: Pick<Operation, 'id' | 'tag' | 'summary'> & { readonly why: string },
 ) =>
   query({
     ...consoleOperation,

@@ -48,9 +48,8 @@ const said = (face: Side, text: string, approval: string): string =>
   waits(face) ? `${text} In live mode a second administrator approves ${approval}.` : text
 const approvalIn = (face: Side, what: string): TProperties =>
   waits(face) ? { approvalId: maybe(`What a second administrator must approve before ${what}`) } : {}
-const errorsOf = (face: Side, ofTenant?: 'own_membership') => [
-  ...(waits(face) ? (['approval_open'] as const) : ofTenant ? [ofTenant] : []),
-]
+const errorsOf = (face: Side, ofTenant?: 'own_membership') =>
+  waits(face) ? (['approval_open'] as const) : ofTenant ? [ofTenant] : []
 
 const ofMember = ({ params }: Side) => Type.Object({ ...params, memberId: Type.String({ maxLength: 128 }) })
 
