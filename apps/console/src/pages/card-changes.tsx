@@ -1,6 +1,7 @@
 import { Select, SimpleGrid, Switch, Text, TextInput } from '@mantine/core'
 import { api, responseOf, type Schemas } from '../api.ts'
 import { once } from '../form-key.ts'
+import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { FormDialog, needed } from '../parts/form-dialog.tsx'
 import { queryClient, useSession } from '../session.ts'
 import { sentenceCase } from '../words.ts'
@@ -65,6 +66,29 @@ export function ChannelForm({ card }: { readonly card: Schemas['Card'] }) {
         await changed()
       }}
     />
+  )
+}
+
+/** A physical card that waits for its activation. */
+export function ActivateCard({ card: { cardStatus, svcCardId } }: { readonly card: Schemas['Card'] }) {
+  if (cardStatus.name !== 'AP') return undefined
+  return (
+    <ConfirmAction
+      label="Activate"
+      confirm="Activate card"
+      withReason
+      run={async (reason, key) => {
+        await responseOf(
+          api.POST('/cards/{svcCardId}/activate', {
+            params: { path: { svcCardId }, header: once(key) },
+            body: { reason },
+          }),
+        )
+        await changed()
+      }}
+    >
+      The physical card has arrived at its holder, and can be used from now on.
+    </ConfirmAction>
   )
 }
 

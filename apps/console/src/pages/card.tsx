@@ -19,7 +19,8 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { TransferTable } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { ChannelForm, KycForm } from './card-changes.tsx'
+import { ActivateCard, ChannelForm, KycForm } from './card-changes.tsx'
+import { CardReturns, EndCard } from './card-end.tsx'
 import { CardFacts } from './card-facts.tsx'
 import { SpendRules } from './spend-rules.tsx'
 
@@ -67,6 +68,7 @@ export function Card() {
               />
             </Section>
             <CardLoads id={svcCardId} load={listAt('/card-transactions', {}, { svcCardId })} />
+            <CardReturns svcCardId={svcCardId} />
             <Section
               title="Ledger entries"
               aside={
@@ -119,14 +121,17 @@ function Actions({ detail }: { readonly detail: Detail }) {
   const { card, moves } = detail
   const { can, mode } = useSession()
   const { svcCardId } = card
-  const load = can('finance') && (
-    <LoadCard
-      card={card}
-      note="Above the limit of one person, another one approves it."
-      move={(way, move, key) => moveMoney(svcCardId, way, move, key)}
-    />
+  const money = can('finance') && (
+    <>
+      <LoadCard
+        card={card}
+        note="Above the limit of one person, another one approves it."
+        move={(way, move, key) => moveMoney(svcCardId, way, move, key)}
+      />
+      <EndCard detail={detail} />
+    </>
   )
-  if (!can('support')) return load
+  if (!can('support')) return money
   return (
     <>
       {mode === 'sandbox' && card.cardStatus.name === 'UL' && <Terminal svcCardId={svcCardId} />}
@@ -141,7 +146,8 @@ function Actions({ detail }: { readonly detail: Detail }) {
           await changed()
         }}
       />
-      {load}
+      <ActivateCard card={card} />
+      {money}
       <ChannelForm card={card} />
       <KycForm detail={detail} />
     </>
