@@ -5,6 +5,7 @@ import { api, apiAt, listAt, responseOf, type Schemas } from '../api.ts'
 import { CardLoads } from '../parts/card-loads.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { about, Money } from '../parts/money.tsx'
 import { Id, ObjectLink } from '../parts/object-link.tsx'
@@ -15,9 +16,10 @@ import { useSession } from '../session.ts'
 import { accountTypeLabel, productLabel } from '../words.ts'
 import { BankCredits, Instructions } from './bank-credits.tsx'
 import { FundCardAccount, WithdrawFromCardAccount } from './fund-card-account.tsx'
-import { IssueCard } from './issue-card.tsx'
 import { AccountRecordSettings } from './record-settings.tsx'
 import { SpendRules } from './spend-rules.tsx'
+
+const IssueCard = lazyPart(async () => (await import('./issue-card.tsx')).IssueCard, null)
 
 export function CardAccount() {
   const { cardAccountId = '' } = useParams({ strict: false })

@@ -10,7 +10,8 @@ import { CardMoves } from '../parts/card-moves.tsx'
 import { CardTransactions } from '../parts/card-transactions.tsx'
 import { FormDialog } from '../parts/form-dialog.tsx'
 import { ObjectHistory } from '../parts/history.tsx'
-import { type CardMoney, LoadCard } from '../parts/load-card.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
+import type { CardMoney } from '../parts/load-card.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Money, readRupees } from '../parts/money.tsx'
 import { Id, ObjectLink } from '../parts/object-link.tsx'
@@ -19,10 +20,15 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { Tile } from '../parts/tile.tsx'
 import { TransferTable } from '../parts/transfer-list.tsx'
 import { queryClient, useSession } from '../session.ts'
-import { ActivateCard, ChannelForm, KycForm } from './card-changes.tsx'
-import { CardReturns, EndCard } from './card-end.tsx'
 import { CardFacts } from './card-facts.tsx'
 import { SpendRules } from './spend-rules.tsx'
+
+const LoadCard = lazyPart(async () => (await import('../parts/load-card.tsx')).LoadCard, null)
+const ChannelForm = lazyPart(async () => (await import('./card-changes.tsx')).ChannelForm, null)
+const KycForm = lazyPart(async () => (await import('./card-changes.tsx')).KycForm, null)
+const ActivateCard = lazyPart(async () => (await import('./card-changes.tsx')).ActivateCard, null)
+const EndCard = lazyPart(async () => (await import('../parts/end-card.tsx')).EndCard, null)
+const CardReturns = lazyPart(async () => (await import('./card-returns.tsx')).CardReturns, null)
 
 type Detail = Schemas['CardDetail']
 
@@ -128,7 +134,23 @@ function Actions({ detail }: { readonly detail: Detail }) {
         note="Above the limit of one person, another one approves it."
         move={(way, move, key) => moveMoney(svcCardId, way, move, key)}
       />
-      <EndCard detail={detail} />
+      {Number(detail.balance) !== 0 && (
+        <EndCard
+          card={card}
+          balance={Number(detail.balance)}
+          replace={async (reason, key) => {
+            const requested = { params: { path: { svcCardId }, header: once(key) }, body: { reason } }
+            const made = await responseOf(api.POST('/cards/{svcCardId}/replace', requested))
+            await moneyMoved()
+            return made
+          }}
+          giveBack={async (consentReference, key) => {
+            const params = { path: { svcCardId }, header: once(key) }
+            await responseOf(api.POST('/cards/{svcCardId}/return', { params, body: { consentReference } }))
+            await moneyMoved()
+          }}
+        />
+      )}
     </>
   )
   if (!can('support')) return money
@@ -154,6 +176,12 @@ function Actions({ detail }: { readonly detail: Detail }) {
   )
 }
 
+async function moneyMoved(): Promise<void> {
+  await changed()
+  for (const name of ['card-transactions', 'card-accounts', 'card-returns', 'approvals'])
+    await queryClient.invalidateQueries({ queryKey: [name] })
+}
+
 /** On behalf of the partner; above the limit of one person it waits for another one. */
 async function moveMoney(svcCardId: string, way: 'load' | 'unload', body: CardMoney, key: FormKey) {
   const requested = { params: { path: { svcCardId }, header: once(key) }, body }
@@ -162,9 +190,7 @@ async function moveMoney(svcCardId: string, way: 'load' | 'unload', body: CardMo
       ? api.POST('/cards/{svcCardId}/loads', requested)
       : api.POST('/cards/{svcCardId}/unloads', requested),
   )
-  await changed()
-  for (const name of ['card-transactions', 'card-accounts', 'approvals'])
-    await queryClient.invalidateQueries({ queryKey: [name] })
+  await moneyMoved()
   return 'approvalId' in moved ? { waits: moved.amount } : moved
 }
 

@@ -1,17 +1,13 @@
-import { Alert, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { responseOf } from '../../api.ts'
 import { once } from '../../form-key.ts'
-import { pathOf } from '../../objects.ts'
 import { CardHistory } from '../../parts/card-history.tsx'
 import { CardLoads } from '../../parts/card-loads.tsx'
 import { CardMoves } from '../../parts/card-moves.tsx'
 import { CardTransactions } from '../../parts/card-transactions.tsx'
-import { ConfirmAction } from '../../parts/confirm-action.tsx'
+import { EndCard } from '../../parts/end-card.tsx'
 import { Figures } from '../../parts/figures.tsx'
-import { FormDialog, needed } from '../../parts/form-dialog.tsx'
 import { dayText, Instant } from '../../parts/instant.tsx'
 import { LoadCard } from '../../parts/load-card.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -172,8 +168,23 @@ function Actions({ detail: { balance, end, record } }: Props) {
   const path = { svcCardId }
   return (
     <>
-      {end.endedOn && !end.replacedBy && balance.balance > 0 && <ReturnBalance svcCardId={svcCardId} />}
-      {!end.replacedBy && <Replace svcCardId={svcCardId} />}
+      {!end.replacedBy && (
+        <EndCard
+          card={record}
+          balance={balance.balance}
+          replace={async (reason, key) => {
+            const requested = { params: { path, header: once(key) }, body: { reason } }
+            const made = await payloadOf(api.POST('/partner/svcCard/{svcCardId}/replace', requested))
+            await reload()
+            return made
+          }}
+          giveBack={async (consentReference, key) => {
+            const requested = { params: { path, header: once(key) }, body: { consentReference } }
+            await payloadOf(api.POST('/partner/svcCard/{svcCardId}/return', requested))
+            await reload()
+          }}
+        />
+      )}
       <CardMoves
         status={cardStatus.name}
         maskedNumber={maskedNumber}
@@ -203,55 +214,3 @@ function Actions({ detail: { balance, end, record } }: Props) {
     </>
   )
 }
-
-function Replace({ svcCardId }: { readonly svcCardId: string }) {
-  const navigate = useNavigate()
-  return (
-    <ConfirmAction
-      label="Replace"
-      confirm="Replace card"
-      danger
-      withReason
-      run={async (reason, key) => {
-        const params = { path: { svcCardId }, header: once(key) }
-        const made = await payloadOf(
-          api.POST('/partner/svcCard/{svcCardId}/replace', { params, body: { reason } }),
-        )
-        notifications.show({ color: 'teal', message: `Card ${made.maskedNumber} takes its place.` })
-        await reload()
-        await navigate({ to: pathOf('card', made.svcCardId) })
-      }}
-    >
-      <Alert color="red">
-        The holder gets a card with a new number and the balance; this one is blocked for good. What shops
-        hold follows once they take or release it.
-      </Alert>
-    </ConfirmAction>
-  )
-}
-
-const ReturnBalance = ({ svcCardId }: { readonly svcCardId: string }) => (
-  <FormDialog
-    label="Return balance"
-    send="Return it"
-    variant="default"
-    initial={{ consentReference: '' }}
-    rules={{ consentReference: needed }}
-    fields={(form) => (
-      <TextInput
-        label="Record of the holder’s consent"
-        description="Your reference of it. The money goes back to the card account after a waiting time."
-        data-autofocus
-        {...form.getInputProps('consentReference')}
-      />
-    )}
-    submit={async ({ consentReference }, key) => {
-      const requested = {
-        params: { path: { svcCardId }, header: once(key) },
-        body: { consentReference: consentReference.trim() },
-      }
-      await payloadOf(api.POST('/partner/svcCard/{svcCardId}/return', requested))
-      await reload()
-    }}
-  />
-)
