@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { List, type ListProps } from './list-page.tsx'
 
-/** What a list is, whoever’s rows it has. */
+/** What a list is, of all tenants or of one. */
 export type ListKind<Row> = Pick<
   ListProps<Row>,
   'name' | 'caption' | 'columns' | 'rowKey' | 'filters' | 'sort' | 'summary'
