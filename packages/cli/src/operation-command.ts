@@ -29,20 +29,38 @@ export interface CommandFace {
   readonly more?: string
   /** Fields that are arguments, after those of the path; a `?` after the name: it may be left out. */
   readonly by?: readonly string[]
+  /** All its arguments, where they are not the fields of the path: those are options then, unless they are `given`. */
+  readonly args?: readonly string[]
+  /** Options besides the operation’s own, which `resolve` makes its fields of. */
+  readonly options?: Readonly<Record<string, FieldSchema>>
   /** Options that differ from the fields' own. */
   readonly flags?: Readonly<Record<string, Flag>>
-  /** Fields that the command itself gives. */
+  /** Fields that the command itself gives; `undefined` for one that `resolve` makes, or that it never has. */
   readonly given?: Fields
   /** The fields of the body are given with `--set field=value`. */
   readonly sets?: true
   /** An object among the fields, or a list of which one may be given: its fields are options too. */
   readonly one?: string
   /** The fields that are options; all by default. */
-  readonly options?: readonly string[]
+  readonly fields?: readonly string[]
   /** It changes who may act, so the owner of the database may do it without an administrator. */
   readonly asOwner?: true
-  /** Replaces what people write by what the operation has, such as a name by its id. */
-  readonly resolve?: (given: Fields, context: CommandContext) => Promise<Fields>
+  /** Replaces what people write by what the operation has, such as a name by its id; of a list, it runs for each. */
+  readonly resolve?: (
+    given: Fields,
+    context: CommandContext,
+    caller: Caller,
+  ) => Promise<Fields | readonly Fields[]>
+  /** With which fields it runs again, where a response of rows says that more remains. */
+  readonly again?: (response: never) => Fields | undefined
+  /** An operation that an option runs in its place, such as one that only checks. */
+  readonly or?: Pick<CommandFace, 'shown' | 'fails'> & {
+    readonly option: string
+    readonly description: string
+    readonly operation: Operation<never>
+  }
+  /** Whether the exit code is 1, although it was carried out. */
+  readonly fails?: (response: never) => boolean
   /** What people read of the response; by default its fields. Of a list, its rows. */
   readonly shown?: (response: never) => object | readonly object[]
   /** What is said besides, for people. */
@@ -62,7 +80,7 @@ const fieldsOf = (schema: TObject | undefined): Readonly<Record<string, FieldSch
 const requiredOf = (schema: TObject | undefined): readonly string[] =>
   (schema as { readonly required?: readonly string[] } | undefined)?.required ?? []
 
-const plain = (argument: string): string => argument.replace('?', '')
+const plain = (argument: string): string => argument.replace(/[?.]+$/, '')
 
 const operations = new WeakMap<Command, ConsoleOperation>()
 
@@ -77,8 +95,8 @@ export function addOperation<S extends ConsoleServices>(
 ): void {
   const run = operation as unknown as ConsoleOperation
   const { name, by = [], more, example, sets } = face
-  const args = [...Object.keys(fieldsOf(schemaOf(run, 'params'))), ...by]
-  const named = args.map((each) => (each.endsWith('?') ? `[${plain(each)}]` : `<${each}>`))
+  const args = face.args ?? [...Object.keys(fieldsOf(schemaOf(run, 'params'))), ...by]
+  const named = args.map((each) => (each.endsWith('?') ? `[${each.slice(0, -1)}]` : `<${each}>`))
   const command = group
     .command([name, ...named].join(' '))
     .description(face.description ?? lowered(run.summary))
@@ -95,25 +113,61 @@ export function addOperation<S extends ConsoleServices>(
       `${more === undefined ? '' : `\n${more}\n`}\nExample${examples.length > 1 ? 's' : ''}:${examples.join('')}`,
     )
     .action(async (...given: readonly unknown[]) => {
-      const options = given.at(-2) as Fields & Printed & { readonly asOwner?: boolean }
+      const options = given.at(-2) as Given
       const texts = Object.fromEntries(args.map((each, n) => [plain(each), given[n]]))
-      const { json = false } = options
-      const response = await withInstallation(async (context) => {
-        const fields = { ...fieldsGiven(run, face, options), ...texts, ...face.given }
-        const caller = options.asOwner
-          ? await ownerCaller(context, `${group.name()} ${name}`)
-          : await commandCaller(context, run)
-        const input = inputOf(
-          run,
-          (await face.resolve?.(fields, context)) ?? fields,
-          sets ? options['set'] : undefined,
-        )
-        return call(context, run, caller, input).catch((error: unknown) => {
-          throw inOptions(error, args, face)
-        })
-      })
-      print(response, face, json)
+      const chosen = inPlaceOf(run, face, options)
+      const as = options.asOwner ? `${group.name()} ${name}` : undefined
+      const responses = await withInstallation((context) =>
+        respond(context, chosen, { options, texts, args, as }),
+      )
+      print(responses, chosen.face, options.json ?? false)
     })
+}
+
+type Given = Fields & Printed & { readonly asOwner?: boolean }
+
+/** What the options choose: the operation, or the one in its place. */
+function inPlaceOf(run: ConsoleOperation, face: CommandFace, options: Given) {
+  const { or } = face
+  if (!or || options[keptAs(or.option, { name: or.option })] !== true) return { run, face }
+  const { note: _, shown: _shown, fails: _fails, ...others } = face
+  return {
+    run: or.operation as unknown as ConsoleOperation,
+    face: { ...others, ...(or.shown && { shown: or.shown }), ...(or.fails && { fails: or.fails }) },
+  }
+}
+
+interface Call {
+  readonly options: Given
+  readonly texts: Fields
+  readonly args: readonly string[]
+  /** The command, where the owner of the database runs it. */
+  readonly as: string | undefined
+}
+
+/** One response, or one for each that the command names. */
+async function respond(
+  context: CommandContext,
+  { run, face }: { readonly run: ConsoleOperation; readonly face: CommandFace },
+  { options, texts, args, as }: Call,
+): Promise<Response | readonly Response[]> {
+  const fields = { ...fieldsGiven(run, face, options), ...texts, ...face.given }
+  const caller = as === undefined ? await commandCaller(context, run) : await ownerCaller(context, as)
+  const respondTo = async (given: Fields): Promise<Response> => {
+    const input = inputOf(run, given, face.sets ? options['set'] : undefined)
+    const response = await callOperation(context, run, caller, input).catch((error: unknown) => {
+      throw inOptions(error, args, face)
+    })
+    const more = face.again?.(response.body as never)
+    if (more === undefined) return response
+    const rest = await respondTo({ ...given, ...more })
+    return { ...rest, body: { data: [response, rest].flatMap(({ body }) => (body as Rows).data) } }
+  }
+  const resolved = (await face.resolve?.(fields, context, caller)) ?? fields
+  if (!Array.isArray(resolved)) return respondTo(resolved as Fields)
+  const responses: Response[] = []
+  for (const each of resolved as readonly Fields[]) responses.push(await respondTo(each))
+  return responses
 }
 
 const lowered = (summary: string): string => summary[0]!.toLowerCase() + summary.slice(1)
@@ -124,8 +178,8 @@ function addOptions(
   face: CommandFace,
   args: readonly string[],
 ): void {
-  const { flags = {}, given = {}, options, sets } = face
-  for (const part of ['query', 'body'] as const) {
+  const { fields: shown, flags = {}, given = {}, options = {}, or, sets } = face
+  for (const part of PARTS) {
     if (part === 'body' && sets) continue
     const schema = schemaOf(run, part)
     const one = objectOf(schema, face)
@@ -134,12 +188,14 @@ function addOptions(
         !args.includes(field) &&
         !Object.hasOwn(given, field) &&
         field !== face.one &&
-        (options?.includes(field) ?? true),
+        (shown?.includes(field) ?? true),
     )
     const isNeeded = face.one !== undefined && requiredOf(schema).includes(face.one)
     const required = [...requiredOf(schema), ...(isNeeded ? requiredOf(one) : [])]
     addFieldOptions(command, Object.fromEntries(fields), { flags, required })
   }
+  addFieldOptions(command, options, { flags })
+  if (or) command.option(`--${or.option}`, or.description)
 }
 
 /** The object of which the fields are options. */
@@ -159,8 +215,9 @@ function fieldsGiven(run: ConsoleOperation, face: CommandFace, options: Fields):
   const body = schemaOf(run, 'body')
   const one = valuesOf(fieldsOf(objectOf(body, face)), face, options)
   const isList = face.one !== undefined && fieldsOf(body)[face.one]?.items !== undefined
+  const besides = valuesOf(face.options ?? {}, face, options)
   return Object.assign(
-    {},
+    besides,
     ...whole,
     Object.keys(one).length > 0 && { [face.one!]: isList ? [one] : one },
   ) as Fields
@@ -178,6 +235,11 @@ function inputOf(run: ConsoleOperation, fields: Fields, assignments: unknown): R
   return { params: of('params'), query: of('query'), body: of('body') }
 }
 
+/** The rows of a response that has nothing besides. */
+interface Rows {
+  readonly data: readonly object[]
+}
+
 interface Response {
   readonly body: object
   /** Whether nothing has happened yet: a second person must approve it. */
@@ -185,24 +247,29 @@ interface Response {
 }
 
 /** The response to an operation that this process carries out. Throws what the service would fail with. */
-async function call(
+export async function callOperation<S extends ConsoleServices>(
   { services }: CommandContext,
-  run: ConsoleOperation,
+  operation: Operation<S>,
   caller: Caller,
-  input: Record<Part, unknown>,
+  input: Partial<Record<Part, unknown>> & { readonly rawBody?: Buffer },
 ): Promise<Response> {
+  const run = operation as unknown as ConsoleOperation
   for (const part of PARTS) {
     const schema: TSchema | undefined = run[part]
-    const invalid = schema && bodyCheck(schema)(input[part])
+    const isRead = part !== 'body' || input.rawBody === undefined
+    const invalid = schema && isRead && bodyCheck(schema)(input[part])
     if (invalid) throw new Failure('validation_failed', invalid)
   }
   const { consoleServices } = await import('@svc/console-api/console-services')
   const handle = run.mount(consoleServices(services))
   const reply: Reply<string | Readable> = await handle({
+    params: undefined,
+    query: undefined,
+    body: undefined,
+    rawBody: Buffer.alloc(0),
     ...input,
     caller,
     headers: {},
-    rawBody: Buffer.alloc(0),
     requestId: '',
     address: 'command line',
     countAs: async () => undefined,
@@ -216,6 +283,7 @@ async function call(
 export const LISTED_BY: Readonly<Record<string, string>> = {
   alert: 'alerts',
   bank_account: 'bank-account',
+  bank_holiday: 'calendar',
   card: 'cards',
   card_account: 'card-account',
   coin_config: 'coins',
@@ -274,10 +342,21 @@ export const waitsForAdministrator = ({
 const waitsForApproval = ({ approvalId }: { readonly approvalId: string }): string =>
   `Nothing is posted yet: another operator approves it with: svc admin approval approve ${approvalId}`
 
-function print({ body, waits }: Response, face: CommandFace, json: boolean): void {
-  const shown = json || waits ? body : (face.shown?.(body as never) ?? body)
+/** A list is its rows, as `list` prints them. */
+const rowsOrAll = (body: object): object =>
+  'data' in body && Object.keys(body).length === 1 ? (body as Rows).data : body
+
+function print(responses: Response | readonly Response[], face: CommandFace, json: boolean): void {
+  const all = [responses].flat() as readonly Response[]
+  const bodies = all.map(({ body, waits }) =>
+    json || waits ? rowsOrAll(body) : (face.shown?.(body as never) ?? rowsOrAll(body)),
+  )
+  const shown = Array.isArray(responses) ? bodies : bodies[0]!
   if (Array.isArray(shown) && !json) printRows((shown as readonly object[]).map(flat), false)
   else printNoun(shown, json)
-  const note = waits ? waitsForApproval(body as never) : face.note?.(body as never)
-  if (note !== undefined) process.stderr.write(`${note}\n`)
+  for (const { body, waits } of all) {
+    const note = waits ? waitsForApproval(body as never) : face.note?.(body as never)
+    if (note !== undefined) process.stderr.write(`${note}\n`)
+    if (!waits && face.fails?.(body as never)) process.exitCode = 1
+  }
 }

@@ -9,7 +9,7 @@ const show = (value: Row[string]): string =>
 export function printRows(rows: readonly Row[], json: boolean): void {
   if (json) return printJson(rows)
   if (rows.length === 0) return void process.stdout.write('none\n')
-  const names = Object.keys(rows[0]!)
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const table = [names, ...rows.map((row) => names.map((name) => show(row[name])))]
   const widths = names.map((_, column) => Math.max(...table.map((cells) => cells[column]!.length)))
   for (const cells of table)
