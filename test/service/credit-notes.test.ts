@@ -81,7 +81,7 @@ test('a credit note makes fee and tax payable, is in the next payout and in the 
     kind: 'CREDIT_NOTE',
     issueDate: calendarDay(new Date(), 'Asia/Kolkata'),
     period: invoice.month.slice(0, 7),
-    recipient: invoice.recipient,
+    recipient: { legalName: invoice.recipient.legalName, state: invoice.recipient.state },
     taxableValue: '20.00',
     cgst: '1.80',
     sgst: '1.80',

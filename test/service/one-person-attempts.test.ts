@@ -142,6 +142,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'console.setBankAccount': 'service/payout-account-approval.test.ts',
   'console.approveChangeRequest': 'service/change-requests.test.ts',
   'console.setMerchantFee': 'of later payments, to us',
+  'console.setPayoutSchedule': 'service/payout-schedules.test.ts',
+  'console.setTaxRegistration': 'moves nothing',
   'console.createMerchant': 'has no money',
   'console.changeMerchant': 'disables',
   'console.linkMerchant': 'what it may read',
@@ -165,6 +167,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'console.accrueBookMonth': 'fees of payments that were made',
   'console.verifyBookMonths': 'moves nothing',
   'console.issueTaxDocuments': 'moves nothing',
+  'console.createBankAccount': 'moves nothing',
+  'console.removeBankHoliday': 'moves nothing',
   'console.approvePosting': 'is the second person',
   'console.rejectPosting': 'moves nothing',
   'console.acknowledgeAlert': 'moves nothing',
@@ -206,7 +210,8 @@ test('every operation of the console runs commands that were attempted or may be
     if (names.length === 0 && !own.delete(id)) strange.push(`${id} runs no command and is not listed`)
     const unknown = names.filter((name) => ![ATTEMPTS, ALONE].some((of) => Object.hasOwn(of, name)))
     for (const name of unknown)
-      if (!OF_CARDS.has(name)) strange.push(`${id} runs ${name}, of which there is no attempt`)
+      if (!OF_CARDS.has(name) && !ONCE.includes(name))
+        strange.push(`${id} runs ${name}, of which there is no attempt`)
   }
   expect(strange).toEqual([])
   expect([...own]).toEqual([])
@@ -376,7 +381,7 @@ const MOVES_NOTHING = new Set(
   ].flatMap((line) => line.split('|')),
 )
 const READS =
-  /^(list|show|history|transactions|returns|exceptions|runs|export|differences|batches|batch|lines|liability|instructions|statement|trial-balance|liabilities|prior-period|closings|verify|proof|pdf|tds-certificates|gstr1|backtest)$/
+  /^(list|show|show-registration|terms|history|transactions|returns|exceptions|runs|export|differences|batches|batch|lines|liability|instructions|statement|trial-balance|liabilities|prior-period|closings|verify|proof|pdf|tds-certificates|gstr1|backtest)$/
 const WITHOUT_MONEY = new Set([
   'change-request approve',
   'change-request reject',

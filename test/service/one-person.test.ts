@@ -19,6 +19,10 @@ import { asSuperuser, type TestService } from '../harness/service.ts'
 const OPERATIONS_ALONE: Readonly<Record<string, string>> = {
   'console.setBankAccount': 'who set it approves no payout to it',
   'console.setMerchantFee': 'of later payments',
+  'console.setPayoutSchedule': 'another person approves what is prepared by it',
+  'console.setTaxRegistration': 'moves nothing',
+  'console.createBankAccount': 'moves nothing',
+  'console.removeBankHoliday': 'moves nothing',
   'console.importSettlement':
     'what fits is one asset for another; a transfer with charges and lines that fit nothing above the limit waits',
   'console.sendBankRun': 'what two have approved, or the merchant has asked for',

@@ -173,6 +173,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     date: ['2026-01-31'],
     through: ['2026-01-31'],
     month: ['2026-01'],
+    year: ['2024-25'],
     section: ['b2b'],
     objectId: [...(await all('/qr-codes')).map(({ qrCodeId }) => qrCodeId), ...svcCardId],
     endpointId: (await all('/webhooks')).map(({ endpointId }) => endpointId),

@@ -61,12 +61,14 @@ const svc = (...args: string[]) =>
     SVC_OPERATOR: finance,
     SVC_OPERATOR_PASSWORD: PASSWORD,
   })
-const schedule = async ({ merchantId }: Shop, ...options: string[]): Promise<Json[]> => {
-  const { code, stderr, stdout } = await svc('payout', 'schedule', merchantId, ...options, '--json')
+const schedulesAfter = async (...command: string[]): Promise<Json[]> => {
+  const { code, stderr, stdout } = await svc('payout', ...command, '--json')
   expect([code, stderr]).toEqual([0, ''])
-  return JSON.parse(stdout)
+  return JSON.parse(stdout).schedules
 }
-const set = (of: Shop, ...options: string[]) => schedule(of, ...options, '--reason', 'agreed')
+const schedule = ({ merchantId }: Shop) => schedulesAfter('terms', merchantId)
+const set = ({ merchantId }: Shop, ...options: string[]) =>
+  schedulesAfter('schedule', merchantId, ...options, '--reason', 'agreed')
 
 const sql = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
   asSuperuser(service.db.database, async (db) => (await db.query<Row>(text, values)).rows)
@@ -149,7 +151,6 @@ test('a month of weekly payouts is prepared on the bank days after Mondays, over
     periodEnds: mondays[0],
     preparedOn: dayAfter(mondays[0]!),
     setBy: `operator ${finance}`,
-    reason: 'agreed',
   })
   const holiday = dayAfter(mondays[1]!)
   const open = await closeBanks(service, holiday, 1)
@@ -209,7 +210,7 @@ test('a process that is killed while it prepares leaves a period that is decided
 
 test('without a schedule, and with never, nothing is prepared by itself', async () => {
   const [of, ended] = [await shop(), await shop()]
-  expect(await schedule(of)).toEqual([{ merchantId: of.merchantId, every: 'never' }])
+  expect(await schedule(of)).toEqual([])
   const today = calendarDay(new Date(), ZONE)
   await set(ended, '--every', 'day')
   const [running, next] = await set(ended, '--every', 'never')
@@ -272,13 +273,13 @@ test('who set a schedule cannot approve what is prepared by it', async () => {
 })
 
 test.each([
-  [['--on', 'mon'], 'Give --every'],
+  [['--on', 'mon', '--reason', 'x'], '--every <text>'],
   [['--every', 'week', '--reason', 'x'], '--on must be mon'],
   [['--every', 'month', '--on', '32', '--reason', 'x'], '--on must be a day of the month'],
-  [['--every', 'day', '--on', 'mon', '--reason', 'x'], 'leave --on away'],
-  [['--every', 'never', '--after', '1', '--reason', 'x'], 'leave --after and --minimum away'],
-  [['--every', 'day'], '--reason is required'],
-  [['--every', 'day', '--after', '31', '--reason', 'x'], 'bank days from 0 to 30'],
+  [['--every', 'day', '--on', 'mon', '--reason', 'x'], '--on must be absent'],
+  [['--every', 'never', '--after', '1', '--reason', 'x'], '--after must be absent'],
+  [['--every', 'day'], "'--reason <text>' not specified"],
+  [['--every', 'day', '--after', '31', '--reason', 'x'], '--after must be'],
 ])('payout schedule %j is refused with what would be right', async (options, message) => {
   const { code, stderr } = await svc('payout', 'schedule', 'mer_none', ...options)
   expect([code, stderr]).toEqual([1, expect.stringContaining(message)])

@@ -38,7 +38,7 @@ test('on the command line a bank account and fees are changed in the name of an 
     ['merchant_fee', fee],
   ] as const) {
     const refused = await as('support', change)
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('may not move money')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('yours is support')])
     const { actor, code } = await as('finance', change)
     expect(code).toBe(0)
     const entries = await asSuperuser(service.db.database, (db) =>
@@ -60,9 +60,9 @@ test('on the command line a bank account and fees are changed in the name of an 
   payloadOf(await service.client.post(`/sandbox/tenants/${ahead}/clock/advance`, { bySeconds }))
   const later = await as('finance', ['fee', ahead, '--percent', '1', '--json'])
   const inForce = calendarDay(new Date(Date.now() + bySeconds * 1_000), 'Asia/Kolkata')
-  expect(JSON.parse(later.stdout)).toMatchObject([{ from: inForce }])
+  expect(JSON.parse(later.stdout)).toMatchObject({ fees: [{ validFrom: inForce }] })
   // Anyone may look.
-  expect((await as('support', ['account', merchantId])).code).toBe(0)
+  expect((await as('support', ['terms', merchantId])).code).toBe(0)
 })
 
 test('a payment keeps the fee that was in force when it was accepted, whatever is entered after it', async () => {

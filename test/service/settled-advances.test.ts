@@ -130,7 +130,6 @@ test('a payout run pays a merchant whose only money is an advance in its favour,
     merchantId: shop.merchantId,
     payoutId: expect.stringMatching(/^pyo_/),
     amount: '60.00',
-    result: 'prepared',
   })
   expect(await balancesOf(service, shop.merchantId)).not.toHaveProperty('merchant_advances')
 })

@@ -258,7 +258,10 @@ test('operators resolve suspense on the command line and in the console, in thei
     'till 4',
     '--json',
   )
-  expect(JSON.parse(assigned.stdout)).toMatchObject({ merchantId: merchant.merchantId, status: 'ACCEPTED' })
+  expect(JSON.parse(assigned.stdout)).toMatchObject({
+    merchantId: merchant.merchantId,
+    payment: { status: 'ACCEPTED' },
+  })
   expect(await svc('assign', second.utr, '--merchant', 'mer_none', '--reason', 'x')).toMatchObject({
     code: 1,
   })

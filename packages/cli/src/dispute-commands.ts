@@ -1,18 +1,9 @@
-import { closeDispute } from '@svc/core/payments/disputes/close-dispute'
-import { findDispute } from '@svc/core/payments/disputes/find-dispute'
-import { followedNotice } from '@svc/core/rails/find-notice'
+import { closeDisputeByOperator } from '@svc/console-api/faces/dispute-operations'
 import { dispute, type ListedDispute } from '@svc/server/payments/disputes'
-import { type Command, Option } from 'commander'
-import { printOutcome } from './approval-commands.ts'
-import { withInstallation } from './context.ts'
-import { addEvidenceCommands, missing } from './dispute-evidence-commands.ts'
-import { moneyActor } from './money-actor.ts'
-import { addNounList, addNounShow, printNoun, recordAfter } from './noun-commands.ts'
-import { UsageError } from './usage-error.ts'
-
-interface Json {
-  readonly json?: boolean
-}
+import type { Command } from 'commander'
+import { addEvidenceCommands } from './dispute-evidence-commands.ts'
+import { addNounList, addNounShow } from './noun-commands.ts'
+import { addOperation } from './operation-command.ts'
 
 export function addDisputeCommands(program: Command): void {
   const group = program
@@ -29,42 +20,11 @@ export function addDisputeCommands(program: Command): void {
     example: 'svc admin dispute show dsp_…',
   })
   addEvidenceCommands(group)
-  group
-    .command('close <disputeId>')
-    .description(
+  addOperation(group, closeDisputeByOperator, {
+    name: 'close',
+    flags: { noticeId: { name: 'notice' } },
+    description:
       'record what the network decided, where no notice says so; above APPROVAL_ABOVE_RUPEES a second person approves it',
-    )
-    .addOption(
-      new Option('--outcome <outcome>', 'for or against the merchant')
-        .choices(['WON', 'LOST'])
-        .makeOptionMandatory(),
-    )
-    .option('--notice <noticeId>', 'the notice in quarantine that says so')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin dispute close dsp_… --outcome WON')
-    .action(close)
-}
-
-async function close(
-  disputeId: string,
-  { outcome, notice, json = false }: Json & { outcome: 'WON' | 'LOST'; notice?: string },
-): Promise<void> {
-  const ended = await withInstallation(async (context) => {
-    const { commands, database } = context
-    const actor = await moneyActor(context)
-    const [found, assigns] = await database.operate(async (tx) => [
-      await findDispute(tx, disputeId),
-      notice === undefined ? undefined : await followedNotice(tx, notice, actor, 'dispute_notice'),
-    ])
-    if (!found) throw new UsageError(missing(disputeId))
-    const { merchantId, paymentId } = found
-    const decided = await commands
-      .open(closeDispute)
-      .run(
-        { merchantId, disputeId, paymentId, outcome, assigns },
-        { actor, action: 'dispute.closed', target: disputeId, tenantId: merchantId },
-      )
-    return recordAfter(context, dispute, disputeId, decided)
+    example: 'svc admin dispute close dsp_… --outcome WON',
   })
-  printOutcome(ended, json, (record) => printNoun(record, json))
 }

@@ -1,6 +1,4 @@
-import { WaitingApproval } from '@svc/core/ledger/money-command'
 import { csvLine } from '@svc/kernel/csv'
-import { required } from '@svc/kernel/invariant'
 import { columnsOf, type Schema, valueOf } from '@svc/server/http/csv-columns'
 import {
   fieldsOf,
@@ -170,17 +168,6 @@ async function readRecord<R extends object>(
   })
   return row && toRecord(noun, 'operator')(row, config.BUSINESS_TIME_ZONE)
 }
-
-/** After a command about a record: what waits for a second person, or the record as `show` has it. */
-export const recordAfter = async <R extends object>(
-  context: CommandContext,
-  noun: Resource<R>,
-  id: string,
-  outcome: unknown,
-): Promise<WaitingApproval | object> =>
-  outcome instanceof WaitingApproval
-    ? outcome
-    : required(await readRecord(context, noun, id), 'a record that was changed is found')
 
 /** A record for people, or the same JSON as the API returns. */
 export const printNoun = (record: object, json: boolean): void =>

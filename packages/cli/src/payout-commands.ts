@@ -1,53 +1,48 @@
+import {
+  approvePayout,
+  cancelPayout,
+  completePayout,
+  runPayouts,
+} from '@svc/console-api/faces/payout-operations'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { PAYOUT_RUNS, PAYOUT_STEPS } from '@svc/core/payments/bank-runs/payout-runs'
-import { payableMerchants } from '@svc/core/payments/payouts/find-payouts'
+import { listAllPayouts } from '@svc/core/payments/payouts/find-payouts'
 import {
   businessDay,
   dailyStatement,
   signedStatement,
   statementToWire,
 } from '@svc/core/payments/payouts/payout-statement'
-import { type PreparedPayout, preparePayout } from '@svc/core/payments/payouts/prepare-payout'
-import { formatRupees } from '@svc/kernel/money'
 import { type ListedPayout, payout } from '@svc/server/payments/payouts'
 import type { Command } from 'commander'
 import { addBankFileCommands } from './bank-file.ts'
 import { type CommandContext, withInstallation } from './context.ts'
-import { moneyActor } from './money-actor.ts'
 import { addNounList, addNounShow } from './noun-commands.ts'
-import { missingPayout, readDay } from './payout-print.ts'
-import { addPayoutScheduleCommand } from './payout-schedule-command.ts'
-import { addPayoutStepCommands } from './payout-steps.ts'
+import { addOperation } from './operation-command.ts'
 import { addPayoutTermsCommands } from './payout-terms-commands.ts'
-import { type Printed, printJson, printRows, printTable } from './print.ts'
+import { type Printed, printJson, printTable } from './print.ts'
+import { readDay } from './read-day.ts'
 import { noMerchant } from './require-merchant.ts'
 import { addResponseImport } from './response-import.ts'
+import { UsageError } from './usage-error.ts'
 
-interface Json {
-  readonly json?: boolean
-}
+const APPROVED_AT_ONCE_MAX = 10_000
 
 export function addPayoutCommands(program: Command): void {
   const group = program
     .command('payout')
     .description('pay merchants: fees, payouts, the files for the bank, daily statements')
   addPayoutTermsCommands(group)
-  addPayoutScheduleCommand(group)
-  group
-    .command('run')
-    .description('prepare the payouts of a business day; a second person approves them')
-    .requiredOption('--date <day>', 'pay what was paid up to the end of this day', readDay)
-    .option('--merchant <merchantId>', 'only this merchant')
-    .option('--json', 'print JSON')
-    .addHelpText(
-      'after',
-      `
-Each payment and refund is in one payout, so a run that is repeated adds only what has become due since.
-
-Example:
-  svc admin payout run --date 2026-04-01`,
-    )
-    .action(run)
+  addOperation(group, runPayouts, {
+    name: 'run',
+    flags: { businessDay: { name: 'date' }, merchantId: { name: 'merchant' } },
+    given: { afterMerchantId: undefined },
+    again: ({ resumeAfter }: { readonly resumeAfter?: string }) =>
+      resumeAfter === undefined ? undefined : { afterMerchantId: resumeAfter },
+    description: 'prepare the payouts of a business day; a second person approves them',
+    more: 'Each payment and refund is in one payout, so a run that is repeated adds only what has become due since.',
+    example: 'svc admin payout run --date 2026-04-01',
+  })
   addNounList<ListedPayout>(group, payout, {
     by: 'merchantId',
     description: 'list payouts to a merchant, or to all, newest first',
@@ -58,7 +53,7 @@ Example:
     description: 'show a payout',
     example: 'svc admin payout show pyo_…',
   })
-  addPayoutStepCommands(group)
+  addStepCommands(group)
   addBankFileCommands(
     group,
     PAYOUT_RUNS,
@@ -84,51 +79,51 @@ Example:
     .action(printStatement)
 }
 
-interface RunOptions extends Json {
-  readonly date: string
-  readonly merchant?: string
-}
-
-const shownRun = (merchantId: string, { payout: made, netPaise, reason }: PreparedPayout) => ({
-  merchantId,
-  payoutId: made?.payoutId ?? '',
-  amount: formatRupees(netPaise),
-  result: made ? 'prepared' : (reason ?? '').replaceAll('_', ' '),
-})
-
-async function run({ date, merchant, json = false }: RunOptions): Promise<void> {
-  const rows = await withInstallation(async (context) => {
-    const preparedBy = await moneyActor(context)
-    const merchantIds =
-      merchant === undefined ? await context.database.operate((tx) => payableMerchants(tx)) : [merchant]
-    const found = []
-    for (const merchantId of merchantIds)
-      for await (const prepared of payoutsOf(context, merchantId, date, preparedBy))
-        found.push(shownRun(merchantId, prepared))
-    return found
+function addStepCommands(group: Command): void {
+  addOperation(group, approvePayout, {
+    name: 'approve',
+    args: ['payoutIds...?'],
+    given: { payoutId: undefined },
+    options: {
+      date: { description: 'all prepared ones of this business day', format: 'date', type: 'string' },
+    },
+    resolve: payoutsToApprove,
+    description: 'approve payouts that another person prepared, to bank accounts that another person set',
+    example: ['svc admin payout approve pyo_…', 'svc admin payout approve --date 2026-04-01'],
   })
-  printRows(rows, json)
+  addOperation(group, cancelPayout, {
+    name: 'cancel',
+    description: 'cancel a payout that was not sent: its money is payable again',
+    example: 'svc admin payout cancel pyo_… --reason "wrong account"',
+  })
+  addOperation(group, completePayout, {
+    name: 'confirm',
+    given: { status: 'PAID', reason: undefined, returnUtr: undefined },
+    description: 'record that the bank has paid a payout, also one that it had reported as failed',
+    example: 'svc admin payout confirm pyo_… --utr HDFCR0000000042',
+  })
+  addOperation(group, completePayout, {
+    name: 'fail',
+    given: { status: 'FAILED', utr: undefined },
+    description:
+      'record that the bank could not pay a payout, or that its money came back: it is payable again, once a second person approves',
+    example: [
+      'svc admin payout fail pyo_… --reason "account closed"',
+      'svc admin payout fail pyo_… --return-utr HDFCR0000000043 --reason "account closed"',
+    ],
+  })
 }
 
-/** One payout, or several where one does not hold all that is due. */
-async function* payoutsOf(
-  { commands }: CommandContext,
-  merchantId: string,
-  date: string,
-  preparedBy: string,
-): AsyncGenerator<PreparedPayout> {
-  const { run: prepare } = commands.open(preparePayout)
-  for (let hasMore = true; hasMore; ) {
-    const audit = {
-      actor: preparedBy,
-      action: 'payout.prepared',
-      target: merchantId,
-      tenantId: merchantId,
-    }
-    const prepared = await prepare({ merchantId, businessDay: date, preparedBy }, audit)
-    yield prepared
-    hasMore = prepared.payout !== undefined && prepared.hasMore
-  }
+async function payoutsToApprove(
+  { payoutIds, date }: { readonly payoutIds?: readonly string[]; readonly date?: string },
+  { database }: CommandContext,
+) {
+  const named = payoutIds ?? []
+  if ((date === undefined) === (named.length === 0))
+    throw new UsageError('Name payouts, or all of a day with --date.')
+  if (date === undefined) return named.map((payoutId) => ({ payoutId }))
+  const wanted = { businessDay: readDay(date), status: 'PREPARED', limit: APPROVED_AT_ONCE_MAX } as const
+  return database.operate((tx) => listAllPayouts(tx, wanted))
 }
 
 interface StatementOptions extends Printed {

@@ -9,8 +9,8 @@ import { isWhole, proveFunds, type SignedProof, signProof } from '@svc/core/stat
 import type { Tx } from '@svc/platform/db/database'
 import type { Command } from 'commander'
 import { withInstallation } from './context.ts'
-import { readDay } from './payout-print.ts'
 import { printJson, printRows } from './print.ts'
+import { readDay } from './read-day.ts'
 
 interface ProofOptions {
   readonly date: string

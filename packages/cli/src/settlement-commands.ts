@@ -1,3 +1,4 @@
+import { reverseSettlementInConsole } from '@svc/console-api/faces/settlement-operations'
 import { fail } from '@svc/contract/errors'
 import {
   type DifferenceKind,
@@ -7,11 +8,12 @@ import {
 import { formatRupees } from '@svc/kernel/money'
 import { settlement, settlementLine } from '@svc/server/payments/settlement-resource'
 import { type Command, InvalidArgumentError } from 'commander'
-import { withInstallation } from './context.ts'
+import { type CommandContext, withInstallation } from './context.ts'
 import { addNounList, printNouns, readRecords } from './noun-commands.ts'
+import { addOperation } from './operation-command.ts'
 import { type Printed, printJson, printTable } from './print.ts'
 import { addSettlementImport } from './settlement-import.ts'
-import { addReverseCommand } from './settlement-reverse.ts'
+import { UsageError } from './usage-error.ts'
 
 interface DifferencesOptions extends Printed {
   readonly days: number
@@ -43,7 +45,18 @@ export function addSettlementCommands(program: Command): void {
     .addHelpText('after', '\nExample:\n  svc admin settlement differences --days 3 --csv > differences.csv')
     .action(printDifferences)
   addBatchCommands(group)
-  addReverseCommand(group)
+  addOperation(group, reverseSettlementInConsole, {
+    name: 'reverse',
+    resolve: async ({ batchId, ...given }, context) => ({
+      ...given,
+      batchId: (await transferOf(context, String(batchId))).batchId,
+    }),
+    description: 'take back a transfer that was recorded by mistake, as a whole, by its id or its reference',
+    more: `What the transfer has moved is entered the other way round today, and its lines are gone: payments are not settled any
+more, and their merchants are notified. Import the right file afterwards. A transfer that a bank statement shows stays:
+svc admin statement unmatch.`,
+    example: 'svc admin settlement reverse HDFCN526001 --reason "file of another account"',
+  })
 }
 
 function addBatchCommands(group: Command): void {
@@ -62,15 +75,18 @@ function addBatchCommands(group: Command): void {
     .action(printBatch)
 }
 
+/** By its id, or by its reference where only one rail has it. */
+async function transferOf(context: CommandContext, id: string) {
+  const found = (await readRecords(context, settlement, { q: id }, 2)) as { readonly batchId: string }[]
+  if (found.length > 1) throw new UsageError(`Both rails have a transfer ${id}: name the id of one`)
+  const description = `There is no transfer ${id}: svc admin settlement batches`
+  return found[0] ?? fail('settlement_not_found', { description })
+}
+
 async function printBatch(id: string, printed: Printed): Promise<void> {
   const { record, lines } = await withInstallation(async (context) => {
-    const [record] = await readRecords(context, settlement, { q: id }, 1)
-    if (!record)
-      fail('settlement_not_found', {
-        description: `There is no transfer ${id}: svc admin settlement batches`,
-      })
-    const { batchId } = record as { readonly batchId: string }
-    const wanted = { batchId, sort: 'created' }
+    const record = await transferOf(context, id)
+    const wanted = { batchId: record.batchId, sort: 'created' }
     return { record, lines: await readRecords(context, settlementLine, wanted, DIFFERENCES_MAX) }
   })
   if (printed.json) printJson({ ...record, lineItems: lines })

@@ -47,7 +47,7 @@ Examples:
 }
 
 /** What matching works with, for a command. */
-export const matchTools = ({ config }: CommandContext): MatchTools => ({
+const matchTools = ({ config }: CommandContext): MatchTools => ({
   random: randomBytes,
   nowMs: () => Date.now(),
   timeZone: config.BUSINESS_TIME_ZONE,

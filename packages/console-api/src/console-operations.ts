@@ -6,6 +6,7 @@ import * as alerts from './faces/alert-operations.ts'
 import * as approvals from './faces/approval-operations.ts'
 import * as credits from './faces/bank-credit-operations.ts'
 import * as bankFiles from './faces/bank-file-operations.ts'
+import * as bankHolidays from './faces/bank-holiday-operations.ts'
 import * as bankRuns from './faces/bank-run-operations.ts'
 import * as bankStatements from './faces/bank-statement-operations.ts'
 import * as bookMonths from './faces/book-month-operations.ts'
@@ -41,6 +42,7 @@ import { showMerchantSetUp } from './faces/merchant-set-up.ts'
 import { showNames } from './faces/names.ts'
 import * as notices from './faces/notice-operations.ts'
 import * as overview from './faces/overview-operations.ts'
+import * as ownFunds from './faces/own-funds-operations.ts'
 import * as partners from './faces/partner-operations.ts'
 import * as payments from './faces/payment-operations.ts'
 import * as payoutLists from './faces/payout-lists.ts'
@@ -64,6 +66,8 @@ import { showStatus } from './faces/status-operations.ts'
 import { showSuspenseCandidates } from './faces/suspense-candidates.ts'
 import * as suspense from './faces/suspense-operations.ts'
 import * as taxDocuments from './faces/tax-document-operations.ts'
+import * as taxNotes from './faces/tax-note-operations.ts'
+import * as taxRegistrations from './faces/tax-registration-operations.ts'
 import { exportTrialBalance, showTrialBalance, showTrialBalancePdf } from './faces/trial-balance.ts'
 import * as users from './faces/user-operations.ts'
 import * as webhookChanges from './faces/webhook-changes.ts'
@@ -104,6 +108,7 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   payoutTerms.showPayoutTerms,
   payoutTerms.setBankAccount,
   payoutTerms.setFee,
+  payoutTerms.setPayoutScheduleInConsole,
   partners.listPartnersInConsole,
   partners.showPartner,
   partners.createPartnerInConsole,
@@ -173,6 +178,9 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   bankRuns.readBankResponses,
   bankRuns.importBankResponses,
   bankStatements.listBankAccountsInConsole,
+  bankStatements.createBankAccountInConsole,
+  bankHolidays.showBankHolidays,
+  bankHolidays.removeBankHolidayInConsole,
   settlements.listSettlementsInConsole,
   settlements.showSettlementInConsole,
   settlements.listSettlementLinesInConsole,
@@ -191,6 +199,10 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   fundsProofs.listFundsProofs,
   fundsProofs.showFundsProof,
   fundsProofs.exportFundsProof,
+  ownFunds.moveOwnFundsInConsole,
+  ownFunds.takeBackOwnFundsInConsole,
+  ownFunds.showYearEnd,
+  ownFunds.enterYearEndInConsole,
   bookMonths.showBookMonths,
   bookMonths.checkBookMonth,
   bookMonths.closeBookMonth,
@@ -202,6 +214,11 @@ const UNMASKED: readonly Operation<ConsoleServices>[] = [
   taxDocuments.listTaxDocumentsInConsole,
   taxDocuments.showTaxDocument,
   taxDocuments.issueTaxDocuments,
+  taxNotes.issueCreditNoteInConsole,
+  taxNotes.issueDebitNoteInConsole,
+  taxNotes.enterTdsCertificateInConsole,
+  taxRegistrations.showTaxRegistration,
+  taxRegistrations.setTaxRegistrationInConsole,
   taxDocuments.showTaxDocumentPdf,
   taxDocuments.showTaxReturn,
   approvals.listApprovalsInConsole,

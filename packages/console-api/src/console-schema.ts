@@ -48,20 +48,22 @@ export const maybeInstant = Type.Optional(instant)
 /** Money as text, so that nothing on the way rounds it. */
 export const rupeesText = text('Rupees with two decimals, such as `2495.00`')
 
-export const Name = FreeText(100)
+/** What people call something or are called. */
+export const nameText = (description?: string) => FreeText(100, description)
+export const Name = nameText()
 
-/** Why an operator does something: what the books and the audit keep of it must say something to a reader. */
 /** A bank's reference, as an operator enters it: `enteredReference` reads it. */
 export const referenceText = (description: string) =>
   Type.String({ minLength: 6, maxLength: 100, description })
 
-export const reasonText = (description?: string) =>
+/** Why an operator does something: what the books and the audit keep of it must say something to a reader. */
+export const reasonText = (description = 'Why; it is in the audit') =>
   Type.String({
     minLength: 1,
     maxLength: 255,
     pattern: '[\\p{L}\\p{N}]',
     'x-rule': 'must have 1 to 255 characters, with a letter or a digit among them',
-    ...(description !== undefined && { description }),
+    description,
   })
 
 export const Total = record('Total', {

@@ -20,6 +20,18 @@ export const OPERATOR_FAILURES = {
     'Bank account not found',
     'List the bank accounts and use a `bankAccountId` from there.',
   ),
+  bank_holiday_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'There is no bank holiday on this day',
+    'List the bank holidays and use a `date` from there.',
+  ),
+  tax_registration_not_found: kind(
+    404,
+    'NOT_FOUND_ERROR',
+    'The merchant is not registered for tax here',
+    'Set its registration first.',
+  ),
   book_closing_not_found: kind(
     404,
     'NOT_FOUND_ERROR',

@@ -143,6 +143,8 @@ export type ErrorCode =
   | 'alert_not_found'
   | 'alert_closed'
   | 'bank_account_not_found'
+  | 'bank_holiday_not_found'
+  | 'tax_registration_not_found'
   | 'book_closing_not_found'
   | 'bank_file_not_found'
   | 'bank_run_not_found'

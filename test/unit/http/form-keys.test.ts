@@ -8,7 +8,11 @@ import { setsState } from '../../../apps/console/src/state-operations.ts'
 const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
   'the reference names the entry, and each is entered once': [
     'console.adjustPayment',
+    'console.createBankAccount',
+    'console.enterTdsCertificate',
     'console.fundCardAccount',
+    'console.issueCreditNote',
+    'console.moveOwnFunds',
     'console.settleLedgerAccount',
     'console.withdrawFromCardAccount',
     'console.importStatement',
@@ -31,6 +35,11 @@ const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     'console.closeDispute',
     'console.closeTenant',
     'console.completePayout',
+    'console.enterYearEnd',
+    'console.issueDebitNote',
+    'console.removeBankHoliday',
+    'console.setPayoutSchedule',
+    'console.takeBackOwnFunds',
     'console.completeRefund',
     'console.confirmReturn',
     'console.dismissRailNotice',

@@ -96,13 +96,13 @@ export function TaxDocuments({ month }: { readonly month: string }) {
 function Issue({ month }: { readonly month: string }) {
   const name = monthName(`${month}-01`)
   const issue = async () => {
-    const { numbers } = await responseOf(api.POST('/tax-documents', { body: { month } }))
+    const { data } = await responseOf(api.POST('/tax-documents', { body: { month } }))
     await queryClient.invalidateQueries({ queryKey: ['tax-documents'] })
     notifications.show({
       message:
-        numbers.length === 0
+        data.length === 0
           ? 'Everything is in an invoice already.'
-          : `Issued: ${counted(numbers.length, 'invoice')}`,
+          : `Issued: ${counted(data.length, 'invoice')}`,
     })
   }
   return (

@@ -1,26 +1,39 @@
+import { failField } from '@svc/contract/fail-fields'
+import { newId } from '@svc/contract/id-kinds'
 import { readingDays } from '@svc/core/bank-files/reading-days'
 import { readStatement } from '@svc/core/bank-files/statement-file'
 import { furthestAhead } from '@svc/core/ledger/transfers-since'
-import { bankAccountToWire, listBankAccounts, PURPOSE_NAMES } from '@svc/core/statements/bank-account'
+import {
+  bankAccountToWire,
+  createBankAccount,
+  listBankAccounts,
+  PURPOSE_NAMES,
+} from '@svc/core/statements/bank-account'
 import { businessToday } from '@svc/core/statements/change-line'
 import { importStatement, importToWire, previewStatement } from '@svc/core/statements/import-statement'
 import { statementBalances } from '@svc/core/statements/proof'
-import { formatRupees } from '@svc/kernel/money'
+import { formatRupees, readAmount } from '@svc/kernel/money'
+import { valueIn } from '@svc/kernel/reading'
+import { recordAudit } from '@svc/platform/audit'
+import { readDay } from '@svc/server/http/fields'
 import { query, type Services } from '@svc/server/http/operation'
 import { listOf } from '@svc/server/http/resource'
 import { type ListedStatementLine, statementLine } from '@svc/server/statements/statement-lines'
 import { Type } from 'typebox'
-import { actorOf } from '../as-operator.ts'
+import { actorOf, asOperator } from '../as-operator.ts'
 import {
   CONSOLE_API,
   closed,
   consoleOperation,
   idParam,
+  nameText,
+  reasonText,
   record,
   rupeesText,
   text,
 } from '../console-schema.ts'
 import { fileBody, fileOf, keepBody, namedFile, refusingFile } from './bank-file-body.ts'
+import { BankAccountFields } from './payout-terms-operations.ts'
 
 const TAG = 'Bank statements'
 
@@ -70,6 +83,59 @@ export const listBankAccountsInConsole = query({
         }
       })
       return { body: JSON.stringify({ data }) }
+    }
+  },
+})
+
+export const createBankAccountInConsole = query({
+  ...consoleOperation,
+  id: 'console.createBankAccount',
+  stepUp: true,
+  method: 'POST',
+  path: `${CONSOLE_API}/bank-accounts`,
+  tag: TAG,
+  summary: 'Create an account of ours at a bank',
+  description: 'A purpose has at most two. The same again returns it.',
+  permission: 'finance',
+  body: closed({
+    purpose: Type.Enum([...PURPOSE_NAMES], { description: 'What it is for' }),
+    name: nameText('For people'),
+    number: BankAccountFields.number,
+    ifsc: BankAccountFields.ifsc,
+    opening: Type.String({
+      maxLength: 20,
+      description: 'Rupees that it has at the beginning of its first day; may be below zero',
+    }),
+    from: Type.String({ maxLength: 10, description: 'The first day of its statements, `YYYY-MM-DD`' }),
+    reason: Type.Optional(reasonText('Why; it is in the audit')),
+  }),
+  result: BankAccountRecord,
+  errors: ['bank_account_exists', 'bank_accounts_of_purpose'],
+  mount(services) {
+    const { clock, random } = services
+    return async (input) => {
+      const { from, ifsc, name, number, opening, purpose, reason } = input.body
+      const openingPaise =
+        valueIn(readAmount(opening, { signed: true })) ??
+        failField('opening', 'format', 'must be rupees with at most two decimals')
+      const requested = {
+        bankAccountId: newId('bac', clock.now(), random),
+        ...{ purpose, name, accountNumber: number, ifsc, openingPaise },
+        openedOn: readDay('from', from),
+        createdBy: actorOf(input.caller),
+      }
+      const account = await asOperator(services, input, async (tx) => {
+        const created = await createBankAccount(tx, requested)
+        const { bankAccountId: target } = created
+        if (target === requested.bankAccountId)
+          recordAudit(tx, [
+            { action: 'bank_account.created', target, details: { purpose, ...(reason && { reason }) } },
+          ])
+        return created
+      })
+      return {
+        body: JSON.stringify({ ...bankAccountToWire(account), balance: formatRupees(account.openingPaise) }),
+      }
     }
   },
 })

@@ -13,7 +13,7 @@ import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { verifyClosings } from '@svc/core/ledger/verify-closings'
 import { accrueThrough } from '@svc/core/payments/fees/accrue-fees'
 import { listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
-import { taxDocumentToWire } from '@svc/core/payments/fees/tax-document'
+import { taxDocumentToRecord } from '@svc/core/payments/fees/tax-document'
 import { listBankAccounts } from '@svc/core/statements/bank-account'
 import { businessToday } from '@svc/core/statements/change-line'
 import { type CsvValue, csvLine } from '@svc/kernel/csv'
@@ -265,7 +265,7 @@ async function* monthFiles(
   }
   const documents = await listTaxDocuments(tx, { datedIn: through.slice(0, 7) })
   const columns = ['number', 'kind', 'issueDate', 'taxableValue', 'cgst', 'sgst', 'igst', 'total']
-  yield table('tax-documents.csv', columns, documents.map(taxDocumentToWire))
+  yield table('tax-documents.csv', columns, documents.map(taxDocumentToRecord))
 }
 
 export const exportBookMonth = streamingQuery({

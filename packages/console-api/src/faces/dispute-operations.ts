@@ -423,8 +423,8 @@ export const closeDisputeByOperator = query({
   permission: 'finance',
   params: idParam('disputeId'),
   body: closed({
-    outcome: Type.Enum(['WON', 'LOST']),
-    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
+    outcome: Type.Enum(['WON', 'LOST'], { description: 'For or against the merchant' }),
+    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine that says so' })),
   }),
   result: DisputeRecord,
   accepted: ApprovalRecord,

@@ -74,7 +74,9 @@ export const assignNotice = query({
         description: 'The bank’s reference; required of a payment, as is `amount`',
       }),
     ),
-    amount: Type.Optional(Rupees({ minimum: 0.01, maximum: 1e10 })),
+    amount: Type.Optional(
+      Rupees({ minimum: 0.01, maximum: 1e10, description: 'Rupees, such as 249.50; required of a payment' }),
+    ),
     tr: Type.Optional(Type.String({ maxLength: 64, description: 'Reference of the code' })),
     payeeVpa: Type.Optional(Type.String({ maxLength: 255, description: 'Or the merchant whom it is for' })),
   }),

@@ -25,7 +25,7 @@ import {
 } from '../console-schema.ts'
 import { PATH, PayoutState, stateOf, TAG } from './payout-record.ts'
 
-const Day = text('`YYYY-MM-DD`; it must be over')
+const Day = text('The business day, `YYYY-MM-DD`; it must be over')
 
 export const preparePayoutInConsole = query({
   ...consoleOperation,
@@ -79,10 +79,14 @@ export const runPayouts = query({
   method: 'POST',
   path: `${PATH}/run`,
   tag: TAG,
-  summary: 'Prepare the payouts to all merchants of a business day',
+  summary: 'Prepare the payouts of a business day to all merchants, or to one',
   description: `For at most ${RUN_MERCHANTS_MAX} merchants in one call; pass \`resumeAfter\` back as \`afterMerchantId\` for those that remain. A repeat adds only what has become due since.`,
   permission: 'finance',
-  body: closed({ businessDay: Day, afterMerchantId: exact('The `resumeAfter` of the call before') }),
+  body: closed({
+    businessDay: Day,
+    merchantId: exact('Only to this merchant'),
+    afterMerchantId: exact('The `resumeAfter` of the call before'),
+  }),
   result: record('PayoutRun', {
     data: Type.Array(
       record('PayoutOfRun', {
@@ -102,12 +106,11 @@ export const runPayouts = query({
   mount({ commands, database }) {
     const { run } = commands.open(preparePayout)
     return async (input) => {
-      const { afterMerchantId = '' } = input.body
+      const { afterMerchantId = '', merchantId: only } = input.body
       const businessDay = readBusinessDay(input.body.businessDay, 'body')
       const preparedBy = actorOf(input.caller)
-      const remain = (await database.operate((tx) => payableMerchants(tx))).filter(
-        (id) => id > afterMerchantId,
-      )
+      const payable = only === undefined ? await database.operate((tx) => payableMerchants(tx)) : [only]
+      const remain = payable.filter((id) => id > afterMerchantId)
       const wanted = remain.slice(0, RUN_MERCHANTS_MAX)
       const data = await Promise.all(
         wanted.map(async (merchantId) => {
@@ -192,10 +195,10 @@ export const completePayout = query({
   params: idParam('payoutId'),
   body: closed({
     status: Type.Enum(['PAID', 'FAILED']),
-    utr: Type.Optional(referenceText('The bank’s own reference; required of a paid one')),
-    reason: Type.Optional(reasonText('Why it failed; required then')),
+    utr: Type.Optional(referenceText('The bank’s own reference. Required of a paid one')),
+    reason: Type.Optional(reasonText('Why it failed. Required then')),
     returnUtr: Type.Optional(
-      referenceText('The bank’s own reference of the return; required of one that was paid and came back'),
+      referenceText('The bank’s own reference of the return. Required of one that was paid and came back'),
     ),
   }),
   result: PayoutState,

@@ -1,7 +1,14 @@
 import { fail } from '@svc/contract/errors'
 import { failField } from '@svc/contract/fail-fields'
 import { readBankDays } from '@svc/core/ledger/bank-holidays'
-import { SCHEDULE_PERIODS, scheduleToWire, shownSchedules } from '@svc/core/payments/payouts/payout-schedule'
+import {
+  readOn,
+  SCHEDULE_PERIODS,
+  type SchedulePeriod,
+  scheduleToWire,
+  setPayoutSchedule,
+  shownSchedules,
+} from '@svc/core/payments/payouts/payout-schedule'
 import { businessDayOf } from '@svc/core/payments/payouts/payout-statement'
 import {
   ACCOUNT_NUMBER,
@@ -20,6 +27,7 @@ import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
+import { Rupees, readRupees } from '@svc/server/http/fields'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator } from '../as-operator.ts'
@@ -30,7 +38,8 @@ import {
   idParam,
   instant,
   maybe,
-  Name,
+  nameText,
+  reasonText,
   record,
   rupeesText,
   text,
@@ -72,10 +81,14 @@ export const PayoutTerms = record('PayoutTerms', {
   ),
 })
 
+/** The business day by the merchant’s clock. */
+const todayOf = (merchantId: string, { clock, config }: ScheduleTools): string =>
+  businessDayOf(new Date(clock.of(merchantId).now()), config.BUSINESS_DAY_CUTOFF, config.BUSINESS_TIME_ZONE)
+
 export async function termsOf(tx: Tx, merchantId: string, { clock, config }: ScheduleTools) {
-  const { BUSINESS_DAY_CUTOFF: cutOff, BUSINESS_TIME_ZONE: timeZone } = config
+  const { BUSINESS_TIME_ZONE: timeZone } = config
   const [details, fees] = [await findPayoutDetails(tx, merchantId), await listMerchantFees(tx, merchantId)]
-  const today = businessDayOf(new Date(clock.of(merchantId).now()), cutOff, timeZone)
+  const today = todayOf(merchantId, { clock, config })
   const bankDays = await readBankDays(tx)
   const schedules = await shownSchedules(tx, merchantId, today)
   return {
@@ -129,11 +142,16 @@ export const showPayoutTerms = query({
 
 /** A bank account, as operators enter it and members ask for it. */
 export const BankAccountFields = {
-  holder: Name,
-  number: Type.String({ pattern: ACCOUNT_NUMBER.source, 'x-rule': 'must be 6 to 18 digits' }),
+  holder: nameText('The name of its holder'),
+  number: Type.String({
+    pattern: ACCOUNT_NUMBER.source,
+    'x-rule': 'must be 6 to 18 digits',
+    description: 'The account number, 6 to 18 digits',
+  }),
   ifsc: Type.String({
     pattern: IFSC.source,
     'x-rule': 'must be four letters, a zero and six letters or digits',
+    description: 'Code of the branch',
   }),
 }
 
@@ -151,7 +169,13 @@ export const setBankAccount = query({
   params: idParam('merchantId'),
   body: closed({
     ...BankAccountFields,
-    gstState: Type.Optional(Type.String({ pattern: GST_STATE.source, 'x-rule': 'must be two digits' })),
+    gstState: Type.Optional(
+      Type.String({
+        pattern: GST_STATE.source,
+        'x-rule': 'must be two digits',
+        description: 'GST state code of the merchant; without it, taxed within one state',
+      }),
+    ),
   }),
   result: PayoutTerms,
   errors: ['merchant_not_found'],
@@ -226,6 +250,77 @@ export const setFee = query({
       const terms = await asOperator(services, input, async (tx) => {
         await requireMerchant(tx, merchantId)
         await setMerchantFee(tx, fee, feeDaysOf(services, merchantId))
+        return termsOf(tx, merchantId, services)
+      })
+      return { body: JSON.stringify(terms) }
+    }
+  },
+})
+
+const AFTER_DAYS_MAX = 30
+
+/** What is wrong with the day that ends a period. */
+const ON_RULES: Readonly<Record<SchedulePeriod, string>> = {
+  day: 'must be absent where a payout pays a day',
+  week: 'must be mon, tue, wed, thu, fri, sat or sun',
+  month: 'must be a day of the month from 1 to 31; 31 is its last day',
+  never: 'must be absent where payouts are never prepared',
+}
+
+export const setPayoutScheduleInConsole = query({
+  ...consoleOperation,
+  id: 'console.setPayoutSchedule',
+  stepUp: true,
+  method: 'POST',
+  path: `${PATH}/payout-schedules`,
+  tag: TAG,
+  summary: 'Set when payouts to a merchant are prepared by themselves',
+  description:
+    'From the period after the one that runs. They are `PREPARED`: people approve them, but not who set the schedule or the bank account.',
+  permission: 'finance',
+  params: idParam('merchantId'),
+  body: closed({
+    every: Type.Enum([...SCHEDULE_PERIODS], { description: 'The period that a payout pays' }),
+    on: Type.Optional(
+      Type.String({
+        maxLength: 3,
+        description: 'The day that ends a period: `mon` to `sun` of a week, `1` to `31` of a month',
+      }),
+    ),
+    afterDays: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: AFTER_DAYS_MAX,
+        description: 'Bank days between the end of a period and its payout; 1 if absent',
+      }),
+    ),
+    minimum: Type.Optional(
+      Rupees({ minimum: 0, description: 'Less than this waits for the next period; 0 if absent' }),
+    ),
+    reason: reasonText('Why; it is in the audit'),
+  }),
+  result: PayoutTerms,
+  errors: ['merchant_not_found'],
+  mount(services) {
+    return async (input) => {
+      const { merchantId } = input.params
+      const { afterDays, every, minimum, on, reason } = input.body
+      const onDay = readOn(every, on)
+      if (onDay === undefined) return failField('on', 'format', ON_RULES[every])
+      const isNever = every === 'never'
+      const extra = afterDays === undefined ? 'minimum' : 'afterDays'
+      if (isNever && (afterDays !== undefined || minimum !== undefined))
+        return failField(extra, 'format', ON_RULES.never)
+      const schedule = {
+        every,
+        onDay,
+        afterDays: afterDays ?? (isNever ? 0 : 1),
+        minimumPaise: readRupees('minimum', minimum ?? 0),
+        reason,
+      }
+      const terms = await asOperator(services, input, async (tx) => {
+        await requireMerchant(tx, merchantId)
+        await setPayoutSchedule(tx, { merchantId, ...schedule }, todayOf(merchantId, services))
         return termsOf(tx, merchantId, services)
       })
       return { body: JSON.stringify(terms) }

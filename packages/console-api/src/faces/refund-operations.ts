@@ -91,8 +91,8 @@ export const completeRefundByOperator = query({
   body: closed({
     status: Type.Enum(['REFUNDED', 'FAILED']),
     utr: Type.Optional(referenceText('The bank’s own reference')),
-    reason: Type.Optional(reasonText('Why it failed; required then')),
-    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
+    reason: Type.Optional(reasonText('Why it failed. Required then')),
+    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine that says so' })),
   }),
   result: RefundRecord,
   accepted: ApprovalRecord,

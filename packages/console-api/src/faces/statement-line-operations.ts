@@ -15,7 +15,7 @@ import {
   closed,
   consoleOperation,
   idParam,
-  Name,
+  nameText,
   reasonText,
   record,
   text,
@@ -123,7 +123,7 @@ export const assignStatementLine = query({
   id: 'console.assignStatementLine',
   path: `${PATH}/owner`,
   summary: 'Name who is to find out what a statement line is',
-  body: closed({ owner: Name }),
+  body: closed({ owner: nameText('Of the person') }),
   errors: ['statement_line_not_found'],
   mount(services) {
     return (input) =>

@@ -146,7 +146,7 @@ export const confirmReturnByOperator = query({
   body: closed({
     reason: reasonText('How the operator knows; it is in the audit'),
     reference: Type.Optional(referenceText('The bank’s own reference of the return; it is in the audit')),
-    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine' })),
+    noticeId: Type.Optional(Type.String({ description: 'The notice in quarantine that says so' })),
   }),
   result: Resolved,
   errors: [

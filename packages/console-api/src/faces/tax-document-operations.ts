@@ -2,6 +2,7 @@ import { fail } from '@svc/contract/errors'
 import { GSTR1_SECTIONS, gstr1 } from '@svc/core/payments/fees/gstr1'
 import { listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
 import { issueMonth } from '@svc/core/payments/fees/issue-month'
+import { TaxDocumentRecord, taxDocumentToRecord } from '@svc/core/payments/fees/tax-document'
 import { CSV_MEDIA_TYPE, csvLine } from '@svc/kernel/csv'
 import { recordAudit } from '@svc/platform/audit'
 import { query } from '@svc/server/http/operation'
@@ -15,11 +16,15 @@ import {
 import { pdfOperation } from '@svc/server/statements/pdf-operation'
 import { Type } from 'typebox'
 import { actorOf, asOperator } from '../as-operator.ts'
-import { CONSOLE_API, closed, consoleOperation, idParam, record } from '../console-schema.ts'
+import { CONSOLE_API, closed, consoleOperation, exact, idParam, record } from '../console-schema.ts'
 
 const TAG = 'Tax documents'
 const PATH = `${CONSOLE_API}/tax-documents`
 const Month = (description: string) => Type.String({ minLength: 7, maxLength: 7, description })
+
+export const IssuedDocuments = record('IssuedTaxDocuments', {
+  data: Type.Array(TaxDocumentRecord, { description: 'The documents that are new' }),
+})
 
 export const listTaxDocumentsInConsole = listOf<ListedTaxDocument>(taxDocument, {
   ...consoleOperation,
@@ -54,16 +59,18 @@ export const issueTaxDocuments = query({
     'One for each merchant, of the fees that are in none; fees of the month are entered first. A repeat issues only what was found since.',
   permission: 'finance',
   takesLong: true,
-  body: closed({ month: Month('The month of the fees, `YYYY-MM`') }),
-  result: record('IssuedTaxDocuments', {
-    numbers: Type.Array(Type.String(), { description: 'Numbers of the documents that are new' }),
+  body: closed({
+    month: Month('The month of the fees, `YYYY-MM`'),
+    merchantId: exact('Only to this merchant'),
   }),
+  result: IssuedDocuments,
   errors: ['period_not_over', 'supplier_not_set', 'business_day_not_over'],
   mount(services) {
     return async ({ body, caller, requestId }) => {
-      const month = readMonth(body.month)
-      const issued = await issueMonth(services, { month, by: { actor: actorOf(caller), requestId } })
-      return { body: JSON.stringify({ numbers: issued.map(({ number }) => number) }) }
+      const by = { actor: actorOf(caller), requestId }
+      const wanted = { month: readMonth(body.month), merchantId: body.merchantId, by }
+      const data = (await issueMonth(services, wanted)).map(taxDocumentToRecord)
+      return { body: JSON.stringify({ data }) }
     }
   },
 })

@@ -14,7 +14,6 @@ export const PURPOSES = {
 } as const satisfies Readonly<Record<string, AccountKind>>
 export type Purpose = keyof typeof PURPOSES
 export const PURPOSE_NAMES = Object.keys(PURPOSES) as readonly Purpose[]
-export const isPurpose = (text: string): text is Purpose => Object.hasOwn(PURPOSES, text)
 
 /** A purpose has a second account for the day on which the first bank fails. */
 const ACCOUNTS_A_PURPOSE = 2

@@ -172,5 +172,10 @@ function decide({ lines, before, balances }: State, command: Prepared, now: Date
   const times = before.get(lineId) ?? 0
   const name = times === 0 ? lineId : `${lineId}~${times + 1}`
   const journal: Journal = { ...journalOf(transfer, name), effectiveDate: line.bookedOn, reason }
-  return { line: { ...line, status: 'RESOLVED', resolvedAs: as, documentId: lineId }, journal, command }
+  const { journalId } = journal
+  return {
+    line: { ...line, status: 'RESOLVED', resolvedAs: as, documentId: lineId, journalId },
+    journal,
+    command,
+  }
 }

@@ -103,9 +103,6 @@ const stated = (document: Unsigned) => ({
 export const signedDocument = (document: Unsigned, keyring: Keyring): string =>
   signed(keyring, 'svc-tax-document', stated(document))
 
-/** Amounts as texts of rupees, so that no program rounds them. */
-export const taxDocumentToWire = (document: TaxDocument) => ({ ...stated(document), signed: document.signed })
-
 const Rupees = (description: string) =>
   Type.String({ description: `Rupees with two decimals: ${description}`, pattern: '^\\d+\\.\\d{2}$' })
 const Party = (title: string, whose: string) =>
@@ -150,9 +147,10 @@ export const TaxDocumentRecord = Type.Object(
 const partyToWire = ({ gstin, ...party }: TaxParty) => ({ ...party, ...(gstin !== null && { gstin }) })
 
 export function taxDocumentToRecord(document: TaxDocument) {
-  const { originalNumber, recipient, supplier, ...rest } = taxDocumentToWire(document)
+  const { originalNumber, recipient, supplier, ...rest } = stated(document)
   return {
     ...rest,
+    signed: document.signed,
     supplier: partyToWire(supplier),
     recipient: partyToWire(recipient),
     ...(originalNumber !== null && { originalNumber }),

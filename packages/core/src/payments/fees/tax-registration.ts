@@ -1,3 +1,4 @@
+import { failField } from '@svc/contract/fail-fields'
 import { isGstin } from '@svc/contract/gstin'
 import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
@@ -32,34 +33,30 @@ export async function findTaxRegistration(tx: Tx, merchantId: string): Promise<T
   return found
 }
 
-export interface GivenRegistration {
+interface GivenRegistration {
   readonly legalName: string
   readonly address: string
   readonly gstin?: string | undefined
   readonly state?: string | undefined
 }
 
-/** Why a registration cannot be, by field; none where it can. */
-export function registrationProblems({ legalName, address, gstin, state }: GivenRegistration): string[] {
-  const isFilled = (given: string, max: number) => given.trim().length >= 1 && given.length <= max
-  return [
-    ...(isFilled(legalName, 200) ? [] : ['--legal-name must have 1 to 200 characters']),
-    ...(isFilled(address, 500) ? [] : ['--address must have 1 to 500 characters']),
-    ...(gstin === undefined || isGstin(gstin) ? [] : ['--gstin must be a GSTIN with its check digit']),
-    ...((gstin === undefined) === (state === undefined)
-      ? ['--gstin or, of a merchant without one, --state is required']
-      : []),
-    ...(state === undefined || Object.hasOwn(GST_STATES, state)
-      ? []
-      : ['--state must be a GST state code of two digits']),
-  ]
+/** Fails where the tax office knows no such one. */
+function requireRegistrable({ gstin, state }: GivenRegistration): void {
+  if (gstin !== undefined && !isGstin(gstin))
+    failField('gstin', 'format', 'must be a GSTIN with its check digit')
+  if ((gstin === undefined) === (state === undefined))
+    failField('gstin', 'required', 'is required, or of a merchant without one its state')
+  if (state !== undefined && !Object.hasOwn(GST_STATES, state))
+    failField('state', 'format', 'must be a GST state code of two digits')
 }
 
 /** Decides from now on how the merchant's fees are taxed, and names it on its invoices. */
 export async function setTaxRegistration(
   tx: Tx,
   merchantId: string,
-  { legalName, address, gstin, state }: GivenRegistration,
+  given: GivenRegistration,
 ): Promise<void> {
+  requireRegistrable(given)
+  const { legalName, address, gstin, state } = given
   await tx.query(SET, [merchantId, legalName, address, gstin ?? null, gstin?.slice(0, 2) ?? state])
 }

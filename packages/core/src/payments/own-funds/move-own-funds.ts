@@ -152,7 +152,7 @@ export const moveOwnFunds = moneyCommand({
       return {
         ...args,
         ...found,
-        reference: enteredReference(args.reference, '--reference'),
+        reference: enteredReference(args.reference),
         tenantId: PLATFORM_TENANT,
         otherTenantId: [...new Set(found.shares.map(({ tenantId }) => tenantId))],
         movementId: newId('ofm'),
@@ -248,7 +248,7 @@ function decide(
 }
 
 function requirePlausible({ month, through }: PreparedMovement, movedOn: string, today: string): void {
-  const days = { '--date': movedOn, ...(through !== undefined && { '--through': through }) }
+  const days = { date: movedOn, ...(through !== undefined && { through }) }
   for (const [name, day] of Object.entries(days)) {
     const problem = implausibleDay(day, today, 0)
     if (problem !== undefined) failField(name, 'invalid', `must be another day: ${problem}`)

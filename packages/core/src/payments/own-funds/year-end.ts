@@ -86,7 +86,7 @@ export function lastDayOfYear(year: string): string {
   const [, first, second] = /^(\d{4})-(\d{2})$/.exec(year) ?? []
   const next = Number(first) + 1
   if (first === undefined || Number(second) !== next % 100)
-    return failField('--year', 'invalid', 'must be a financial year such as 2026-27')
+    return failField('year', 'invalid', 'must be a financial year such as 2026-27')
   return `${next}-03-31`
 }
 

@@ -42,12 +42,9 @@ const PAID_SINCE = statement(
 
 /** Six to eighteen digits, as banks in India number accounts. */
 export const ACCOUNT_NUMBER = /^[0-9]{6,18}$/
-export const isAccountNumber = (text: string): boolean => ACCOUNT_NUMBER.test(text)
 /** The code of a branch: four letters of the bank, a zero, six letters or digits. */
 export const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/
-export const isIfsc = (text: string): boolean => IFSC.test(text)
 export const GST_STATE = /^[0-9]{2}$/
-export const isGstState = (text: string): boolean => GST_STATE.test(text)
 /** Bounds of a fee. */
 export const FEE_BASIS_POINTS_MAX = 10_000n
 export const FEE_FIXED_MAX_PAISE = 100_000n
@@ -82,12 +79,11 @@ export interface NewFee {
   readonly fixedPaise: Paise
 }
 
-/** What decides which business day it is; `field`: how the caller calls the day. */
+/** What decides which business day it is. */
 export interface FeeDays {
   readonly now: Date
   readonly cutOffMinutes: number
   readonly timeZone: string
-  readonly field?: string
   /** The merchant has asked for it, and a second person approves it: it waits no longer. */
   readonly isAgreed?: true
 }
@@ -111,7 +107,7 @@ export const feeDaysOf = (
 export async function setMerchantFee(
   tx: Tx,
   { merchantId, validFrom, basisPoints, fixedPaise }: NewFee,
-  { now, cutOffMinutes, timeZone, field = 'validFrom', isAgreed }: FeeDays,
+  { now, cutOffMinutes, timeZone, isAgreed }: FeeDays,
 ): Promise<void> {
   const today = businessDay(businessDayOf(now, cutOffMinutes, timeZone), cutOffMinutes, timeZone)
   const tomorrow = businessDayOf(today.to, cutOffMinutes, timeZone)
@@ -123,7 +119,7 @@ export async function setMerchantFee(
   const isFree = basisPoints === 0 && fixedPaise === 0n
   if (validFrom !== undefined && validFrom < first && !(isFree && (await isClosingTenant(tx, merchantId))))
     failField(
-      field,
+      'validFrom',
       'minimum',
       first === cooled && cooled > possible
         ? `must be ${cooled} or later: a fee that replaces another waits ${cooling?.days} days, unless the merchant asks for it in the portal`

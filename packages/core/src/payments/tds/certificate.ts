@@ -38,7 +38,7 @@ export const listTdsCertificates = (
 export function yearOfQuarter(quarter: string): { readonly year: string; readonly through: string } {
   const [, year] = /^(\d{4}-\d{2})-Q[1-4]$/.exec(quarter) ?? []
   if (year === undefined)
-    return failField('--quarter', 'invalid', 'must be a quarter of a financial year such as 2026-27-Q1')
+    return failField('quarter', 'invalid', 'must be a quarter of a financial year such as 2026-27-Q1')
   return { year, through: lastDayOfYear(year) }
 }
 

@@ -93,7 +93,7 @@ export const enterTdsCertificate = moneyCommand({
     ({ config, database, newId }) =>
     async (args: EnterTdsCertificate): Promise<Prepared> => {
       const { year } = yearOfQuarter(args.quarter)
-      const number = enteredReference(args.number, '--certificate')
+      const number = enteredReference(args.number, 'certificate')
       const merchant = await database.operate((tx) => findMerchant(tx, args.merchantId))
       if (!merchant) return fail('merchant_not_found')
       return {
@@ -143,7 +143,7 @@ function decide(state: State, command: Prepared, now: Date): EnteredTdsCertifica
     return { certificate: known, journal: undefined, opens: [], command }
   }
   const problem = implausibleDay(datedOn, calendarDay(now, command.timeZone), 0)
-  if (problem !== undefined) failField('--date', 'invalid', `must be another day: ${problem}`)
+  if (problem !== undefined) failField('date', 'invalid', `must be another day: ${problem}`)
   requireWithinFees(state, command)
   const journal: Journal = {
     ...journalOf(
