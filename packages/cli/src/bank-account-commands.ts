@@ -17,6 +17,7 @@ export function addBankAccountCommands(program: Command): void {
   })
   addOperation(group, listBankAccountsInConsole, {
     name: 'list',
+    rows: true,
     description: 'list the accounts; of their numbers, the last four digits',
     example: 'svc admin bank-account list',
   })

@@ -43,6 +43,7 @@ Example:
     .action(runImport)
   addOperation(calendar, showBankHolidays, {
     name: 'list',
+    rows: true,
     example: 'svc admin calendar list --year 2027',
   })
   addOperation(calendar, removeBankHolidayInConsole, {

@@ -41,6 +41,7 @@ export function addClosingCommands(books: Command): void {
       option: 'check',
       description: 'only say what of the period is in order; exit code 1 if something is not',
       operation: checkBookMonth,
+      rows: true,
       shown: ({ data }: Checked) =>
         data.map(({ item, ok, detail }) => {
           const toDo = ok ? undefined : WHAT_TO_DO[item]
@@ -90,6 +91,7 @@ function addSignedCommands(books: Command): void {
     })
   addOperation(books, verifyBookMonths, {
     name: 'verify',
+    rows: true,
     description: 'compare the signed totals of closed periods with the ledger; exit code 1 if one differs',
     shown: ({ data }: Verified) =>
       data.map(({ through, problem }) => ({ through, result: problem ?? 'as signed' })),

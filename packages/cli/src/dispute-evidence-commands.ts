@@ -31,7 +31,7 @@ export function addEvidenceCommands(group: Command): void {
   addOperation(group, submitEvidenceInConsole, {
     name: 'submit',
     given: { attachmentIds: undefined },
-    options: {
+    extra: {
       attach: {
         items: { type: 'string' },
         description: `up to ${ATTACHMENTS_EACH_MAX} files: PDF, JPEG or PNG, at most 5 MB each`,

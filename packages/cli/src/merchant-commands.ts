@@ -14,7 +14,7 @@ export function addMerchantCommands(program: Command): void {
   const group = program.command('merchant').description('register, list and disable merchants')
   addOperation(group, createMerchantInConsole, {
     name: 'create',
-    fields: ['name', 'vpa', 'mcc'],
+    options: ['name', 'vpa', 'mcc'],
     description: 'register a merchant; in sandbox mode with a first API key, which is shown only once',
     example: 'svc admin merchant create --name "Corner Shop" --vpa corner.shop@bank --mcc 5411',
     shown: ({ merchant: made, credential }: { merchant: object; credential?: object }) => ({

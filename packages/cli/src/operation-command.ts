@@ -32,7 +32,7 @@ export interface CommandFace {
   /** All its arguments, where they are not the fields of the path: those are options then, unless they are `given`. */
   readonly args?: readonly string[]
   /** Options besides the operation’s own, which `resolve` makes its fields of. */
-  readonly options?: Readonly<Record<string, FieldSchema>>
+  readonly extra?: Readonly<Record<string, FieldSchema>>
   /** Options that differ from the fields' own. */
   readonly flags?: Readonly<Record<string, Flag>>
   /** Fields that the command itself gives; `undefined` for one that `resolve` makes, or that it never has. */
@@ -42,7 +42,7 @@ export interface CommandFace {
   /** An object among the fields, or a list of which one may be given: its fields are options too. */
   readonly one?: string
   /** The fields that are options; all by default. */
-  readonly fields?: readonly string[]
+  readonly options?: readonly string[]
   /** It changes who may act, so the owner of the database may do it without an administrator. */
   readonly asOwner?: true
   /** Replaces what people write by what the operation has, such as a name by its id; of a list, it runs for each. */
@@ -51,10 +51,12 @@ export interface CommandFace {
     context: CommandContext,
     caller: Caller,
   ) => Promise<Fields | readonly Fields[]>
+  /** Its response is its rows: as JSON they are an array too, as of `list`. */
+  readonly rows?: true
   /** With which fields it runs again, where a response of rows says that more remains. */
   readonly again?: (response: never) => Fields | undefined
   /** An operation that an option runs in its place, such as one that only checks. */
-  readonly or?: Pick<CommandFace, 'shown' | 'fails'> & {
+  readonly or?: Pick<CommandFace, 'shown' | 'fails' | 'rows'> & {
     readonly option: string
     readonly description: string
     readonly operation: Operation<never>
@@ -130,10 +132,11 @@ type Given = Fields & Printed & { readonly asOwner?: boolean }
 function inPlaceOf(run: ConsoleOperation, face: CommandFace, options: Given) {
   const { or } = face
   if (!or || options[keptAs(or.option, { name: or.option })] !== true) return { run, face }
-  const { note: _, shown: _shown, fails: _fails, ...others } = face
+  const { operation, option: _, description: _text, ...instead } = or
+  const { note: _note, shown: _shown, fails: _fails, rows: _rows, ...others } = face
   return {
-    run: or.operation as unknown as ConsoleOperation,
-    face: { ...others, ...(or.shown && { shown: or.shown }), ...(or.fails && { fails: or.fails }) },
+    run: operation as unknown as ConsoleOperation,
+    face: { ...others, ...instead },
   }
 }
 
@@ -178,7 +181,7 @@ function addOptions(
   face: CommandFace,
   args: readonly string[],
 ): void {
-  const { fields: shown, flags = {}, given = {}, options = {}, or, sets } = face
+  const { extra = {}, flags = {}, given = {}, options, or, sets } = face
   for (const part of PARTS) {
     if (part === 'body' && sets) continue
     const schema = schemaOf(run, part)
@@ -188,13 +191,13 @@ function addOptions(
         !args.includes(field) &&
         !Object.hasOwn(given, field) &&
         field !== face.one &&
-        (shown?.includes(field) ?? true),
+        (options?.includes(field) ?? true),
     )
     const isNeeded = face.one !== undefined && requiredOf(schema).includes(face.one)
     const required = [...requiredOf(schema), ...(isNeeded ? requiredOf(one) : [])]
     addFieldOptions(command, Object.fromEntries(fields), { flags, required })
   }
-  addFieldOptions(command, options, { flags })
+  addFieldOptions(command, extra, { flags })
   if (or) command.option(`--${or.option}`, or.description)
 }
 
@@ -215,9 +218,8 @@ function fieldsGiven(run: ConsoleOperation, face: CommandFace, options: Fields):
   const body = schemaOf(run, 'body')
   const one = valuesOf(fieldsOf(objectOf(body, face)), face, options)
   const isList = face.one !== undefined && fieldsOf(body)[face.one]?.items !== undefined
-  const besides = valuesOf(face.options ?? {}, face, options)
   return Object.assign(
-    besides,
+    valuesOf(face.extra ?? {}, face, options),
     ...whole,
     Object.keys(one).length > 0 && { [face.one!]: isList ? [one] : one },
   ) as Fields
@@ -342,15 +344,13 @@ export const waitsForAdministrator = ({
 const waitsForApproval = ({ approvalId }: { readonly approvalId: string }): string =>
   `Nothing is posted yet: another operator approves it with: svc admin approval approve ${approvalId}`
 
-/** A list is its rows, as `list` prints them. */
-const rowsOrAll = (body: object): object =>
-  'data' in body && Object.keys(body).length === 1 ? (body as Rows).data : body
-
 function print(responses: Response | readonly Response[], face: CommandFace, json: boolean): void {
   const all = [responses].flat() as readonly Response[]
-  const bodies = all.map(({ body, waits }) =>
-    json || waits ? rowsOrAll(body) : (face.shown?.(body as never) ?? rowsOrAll(body)),
-  )
+  const bodies = all.map(({ body, waits }) => {
+    if (waits) return body
+    const whole = face.rows ? (body as Rows).data : body
+    return json ? whole : (face.shown?.(body as never) ?? whole)
+  })
   const shown = Array.isArray(responses) ? bodies : bodies[0]!
   if (Array.isArray(shown) && !json) printRows((shown as readonly object[]).map(flat), false)
   else printNoun(shown, json)

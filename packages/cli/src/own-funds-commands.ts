@@ -58,7 +58,7 @@ deducted tax, charges of the bank with their GST and earlier sweeps. The command
     .description('enter that our own money was paid: tax, to the owner, to the escrow')
   addMovement(pay, 'GST', {
     name: 'gst',
-    options: Object.fromEntries(
+    extra: Object.fromEntries(
       TAXES.map((tax) => [
         tax,
         {
@@ -76,7 +76,7 @@ what was paid before: each tax is paid whole. Its reference is that of the payme
   })
   addMovement(pay, 'OWNER', {
     name: 'owner',
-    options: { capital: { type: 'boolean', description: 'the owner paid it in' } },
+    extra: { capital: { type: 'boolean', description: 'the owner paid it in' } },
     resolve: async ({ capital, ...given }) => ({ ...given, kind: capital ? 'CAPITAL' : 'OWNER' }),
     description: 'enter what was paid to the owner, or with --capital what the owner paid in',
     example:

@@ -22,7 +22,7 @@ export function addPartnerCommands(program: Command): void {
   const group = program.command('partner').description('register, list and disable card and rewards partners')
   addOperation(group, createPartnerInConsole, {
     name: 'create',
-    fields: ['name', 'products', 'plainRequests'],
+    options: ['name', 'products', 'plainRequests'],
     description:
       'register a partner; in sandbox mode with a first OAuth client, whose secret is shown only once',
     flags: { products: { name: 'product' } },
@@ -84,7 +84,7 @@ function addEncryptionKeyCommands(partnerGroup: Command): void {
   addOperation(key, registerJweKey, {
     name: 'register-public',
     by: ['file?'],
-    fields: [],
+    options: [],
     description:
       'register the partner’s public key (a JWK, from a file or standard input), to which responses are encrypted',
     more: 'Responses are encrypted to the first key at once, and to a further one when the previous one is retired.',

@@ -35,6 +35,7 @@ export function addPayoutCommands(program: Command): void {
   addPayoutTermsCommands(group)
   addOperation(group, runPayouts, {
     name: 'run',
+    rows: true,
     flags: { businessDay: { name: 'date' }, merchantId: { name: 'merchant' } },
     given: { afterMerchantId: undefined },
     again: ({ resumeAfter }: { readonly resumeAfter?: string }) =>
@@ -84,7 +85,7 @@ function addStepCommands(group: Command): void {
     name: 'approve',
     args: ['payoutIds...?'],
     given: { payoutId: undefined },
-    options: {
+    extra: {
       date: { description: 'all prepared ones of this business day', format: 'date', type: 'string' },
     },
     resolve: payoutsToApprove,

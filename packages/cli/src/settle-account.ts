@@ -6,7 +6,7 @@ export function addSettleCommand(books: Command): void {
   addOperation(books, settleLedgerAccount, {
     name: 'settle',
     given: { outcome: undefined },
-    options: {
+    extra: {
       writeOff: { type: 'boolean', description: 'nothing was paid: the amount is given up' },
     },
     resolve: async ({ writeOff, ...given }) => ({ ...given, outcome: writeOff ? 'WRITTEN_OFF' : 'SETTLED' }),

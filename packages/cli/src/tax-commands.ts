@@ -48,6 +48,7 @@ export function addTaxCommands(program: Command): void {
   })
   addOperation(tax, issueTaxDocuments, {
     name: 'issue',
+    rows: true,
     flags: { merchantId: { name: 'merchant' } },
     shown: issuedRows,
     description: 'issue the invoices of a month that is over: one for each merchant',
@@ -67,6 +68,7 @@ export function addTaxCommands(program: Command): void {
     .action(pdf)
   addOperation(tax, issueCreditNoteInConsole, {
     name: 'credit-note',
+    rows: true,
     by: ['number'],
     shown: issuedRows,
     description: 'give fees of an invoice back with their GST; the next payout of the merchant pays them',
@@ -74,6 +76,7 @@ export function addTaxCommands(program: Command): void {
   })
   addOperation(tax, issueDebitNoteInConsole, {
     name: 'debit-note',
+    rows: true,
     by: ['number'],
     shown: issuedRows,
     description:

@@ -17,7 +17,7 @@ export function addWebhookCommands(program: Command): void {
     name: 'create',
     by: ['tenantId'],
     one: 'endpoint',
-    fields: ['url', 'description', 'types'],
+    options: ['url', 'description', 'types'],
     description:
       'register an endpoint; prints its signing secret, which is shown only once (sandbox mode only)',
     example: 'svc admin webhook create mer_… --url https://shop.example.com/hook --types qr_code.credited',
@@ -45,7 +45,7 @@ export function addWebhookCommands(program: Command): void {
     addOperation(webhook, changeWebhook, {
       name,
       given: { enabled },
-      fields: [],
+      options: [],
       description,
       example: `svc admin webhook ${name} whe_…`,
     })

@@ -48,9 +48,7 @@ export const maybeInstant = Type.Optional(instant)
 /** Money as text, so that nothing on the way rounds it. */
 export const rupeesText = text('Rupees with two decimals, such as `2495.00`')
 
-/** What people call something or are called. */
-export const nameText = (description?: string) => FreeText(100, description)
-export const Name = nameText()
+export const Name = FreeText(100)
 
 /** A bank's reference, as an operator enters it: `enteredReference` reads it. */
 export const referenceText = (description: string) =>

@@ -15,7 +15,7 @@ import { statementBalances } from '@svc/core/statements/proof'
 import { formatRupees, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { recordAudit } from '@svc/platform/audit'
-import { readDay } from '@svc/server/http/fields'
+import { FreeText, readDay } from '@svc/server/http/fields'
 import { query, type Services } from '@svc/server/http/operation'
 import { listOf } from '@svc/server/http/resource'
 import { type ListedStatementLine, statementLine } from '@svc/server/statements/statement-lines'
@@ -26,7 +26,6 @@ import {
   closed,
   consoleOperation,
   idParam,
-  nameText,
   reasonText,
   record,
   rupeesText,
@@ -94,12 +93,12 @@ export const createBankAccountInConsole = query({
   method: 'POST',
   path: `${CONSOLE_API}/bank-accounts`,
   tag: TAG,
-  summary: 'Create an account of ours at a bank',
+  summary: 'Create a bank account of the company',
   description: 'A purpose has at most two. The same again returns it.',
   permission: 'finance',
   body: closed({
     purpose: Type.Enum([...PURPOSE_NAMES], { description: 'What it is for' }),
-    name: nameText('For people'),
+    name: FreeText(100, 'For people'),
     number: BankAccountFields.number,
     ifsc: BankAccountFields.ifsc,
     opening: Type.String({

@@ -27,7 +27,7 @@ import { formatRupees, paise, readAmount } from '@svc/kernel/money'
 import { valueIn } from '@svc/kernel/reading'
 import { isDay, rfc3339 } from '@svc/kernel/time'
 import type { Tx } from '@svc/platform/db/database'
-import { Rupees, readRupees } from '@svc/server/http/fields'
+import { FreeText, Rupees, readRupees } from '@svc/server/http/fields'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator } from '../as-operator.ts'
@@ -38,7 +38,6 @@ import {
   idParam,
   instant,
   maybe,
-  nameText,
   reasonText,
   record,
   rupeesText,
@@ -142,7 +141,7 @@ export const showPayoutTerms = query({
 
 /** A bank account, as operators enter it and members ask for it. */
 export const BankAccountFields = {
-  holder: nameText('The name of its holder'),
+  holder: FreeText(100, 'The name of its holder'),
   number: Type.String({
     pattern: ACCOUNT_NUMBER.source,
     'x-rule': 'must be 6 to 18 digits',

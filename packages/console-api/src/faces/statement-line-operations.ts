@@ -6,6 +6,7 @@ import { resolveLine } from '@svc/core/statements/resolve-line'
 import { RESOLUTIONS, type StatementLine, statementLineToWire } from '@svc/core/statements/statement-line'
 import type { Tx } from '@svc/platform/db/database'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
+import { FreeText } from '@svc/server/http/fields'
 import { query, type Services } from '@svc/server/http/operation'
 import { StatementLineRecord } from '@svc/server/statements/statement-lines'
 import { Type } from 'typebox'
@@ -15,7 +16,6 @@ import {
   closed,
   consoleOperation,
   idParam,
-  nameText,
   reasonText,
   record,
   text,
@@ -123,7 +123,7 @@ export const assignStatementLine = query({
   id: 'console.assignStatementLine',
   path: `${PATH}/owner`,
   summary: 'Name who is to find out what a statement line is',
-  body: closed({ owner: nameText('Of the person') }),
+  body: closed({ owner: FreeText(100, 'Of the person') }),
   errors: ['statement_line_not_found'],
   mount(services) {
     return (input) =>

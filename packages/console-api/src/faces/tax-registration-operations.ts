@@ -7,6 +7,7 @@ import {
 import { findMerchant } from '@svc/core/tenants/merchant'
 import { required } from '@svc/kernel/invariant'
 import { rfc3339 } from '@svc/kernel/time'
+import { FreeText } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { asOperator } from '../as-operator.ts'
@@ -20,15 +21,6 @@ import {
   record,
   text,
 } from '../console-schema.ts'
-
-const Filled = (maxLength: number, description: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength,
-    pattern: '\\S',
-    'x-rule': `must have 1 to ${maxLength} characters, not only spaces`,
-    description,
-  })
 
 const ofMerchant = {
   ...consoleOperation,
@@ -78,8 +70,8 @@ export const setTaxRegistrationInConsole = query({
   description: 'Decides from now on how the fees of the merchant are taxed, and names it on its invoices.',
   permission: 'finance',
   body: closed({
-    legalName: Filled(200, 'As registered'),
-    address: Filled(500, 'Of its principal place of business'),
+    legalName: FreeText(200, 'As registered'),
+    address: FreeText(500, 'Of its principal place of business'),
     gstin: Type.Optional(Type.String({ maxLength: 15, description: 'Decides CGST and SGST, or IGST' })),
     state: Type.Optional(
       Type.String({ maxLength: 2, description: 'GST state code of a merchant without a GSTIN' }),
