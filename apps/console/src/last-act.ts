@@ -12,10 +12,10 @@ for (const type of ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchmove
 
 /** Windows of one browser share a session: what is done in one of them keeps it alive for all. */
 const others = new BroadcastChannel(`svc.${APP}.act`)
-others.onmessage = ({ data }: MessageEvent<number>) => {
+others.addEventListener('message', ({ data }: MessageEvent<number>) => {
   lastMs = Math.max(lastMs, data)
   reportedMs = Math.max(reportedMs, data)
-}
+})
 
 /** When the person did something last, as far as the service knows; and whether that was the last thing. */
 let reportedMs = lastMs
@@ -24,6 +24,7 @@ export const lastAct = () => ({ reportedMs, isReported: reportedMs >= lastMs })
 /** Says with each call how long ago the person did something: what the page requests by itself keeps no session alive. */
 export const sinceLastAct: Middleware = {
   onRequest({ request }) {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin
     if (reportedMs < lastMs) others.postMessage(lastMs)
     reportedMs = lastMs
     const seconds = Math.max(0, Math.floor((Date.now() - lastMs) / 1_000))

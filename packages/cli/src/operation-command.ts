@@ -59,7 +59,7 @@ export interface CommandFace {
   readonly or?: Pick<CommandFace, 'shown' | 'fails' | 'rows'> & {
     readonly option: string
     readonly description: string
-    readonly operation: Operation<never>
+    readonly operation: Operation
   }
   /** Whether the exit code is 1, although it was carried out. */
   readonly fails?: (response: never) => boolean
@@ -264,7 +264,7 @@ export async function callOperation<S extends ConsoleServices>(
   }
   const { consoleServices } = await import('@svc/console-api/console-services')
   const handle = run.mount(consoleServices(services))
-  const reply: Reply<string | Readable> = await handle({
+  const reply: Reply = await handle({
     params: undefined,
     query: undefined,
     body: undefined,

@@ -37,8 +37,8 @@ const TAXES = ['cgst', 'sgst', 'igst'] as const
 const taxesOf = (given: Readonly<Record<string, unknown>>) =>
   TAXES.flatMap((tax) => {
     const paid = given[tax]
-    if (paid === undefined) return []
-    const [cash, credit, more] = String(paid).split('+')
+    if (typeof paid !== 'string') return []
+    const [cash, credit, more] = paid.split('+')
     if (credit === undefined || more !== undefined)
       throw new UsageError(`--${tax} must be cash and input credit in rupees, such as 90.00+18.00.`)
     return [{ account: `output_${tax}`, cash, credit }]

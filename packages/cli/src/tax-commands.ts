@@ -27,7 +27,7 @@ interface Issued {
 }
 
 const issuedRows = ({ data }: Issued): readonly object[] =>
-  data.map(({ recipient, signed: _, supplier: _supplier, ...document }) => ({
+  data.map(({ recipient, signed: _signed, supplier: _supplier, ...document }) => ({
     ...document,
     recipient: recipient.legalName,
     gstin: recipient.gstin,
@@ -66,6 +66,21 @@ export function addTaxCommands(program: Command): void {
     .description('write a tax document as PDF')
     .addHelpText('after', '\nExample:\n  svc admin tax pdf S/26-27/0000001 invoice.pdf')
     .action(pdf)
+  addNotes(tax)
+  addTdsCommands(tax)
+  tax
+    .command('gstr1')
+    .description('print a section of the return of outward supplies, as the offline tool reads it')
+    .requiredOption('--month <month>', 'YYYY-MM', readMonth)
+    .option('--merchant <merchantId>', 'only this merchant')
+    .addOption(new Option('--section <section>', 'which').choices(GSTR1_SECTIONS).makeOptionMandatory())
+    .option('--csv', 'print CSV')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  svc admin tax gstr1 --month 2026-10 --section b2b --csv > b2b.csv')
+    .action(printReturn)
+}
+
+function addNotes(tax: Command): void {
   addOperation(tax, issueCreditNoteInConsole, {
     name: 'credit-note',
     rows: true,
@@ -84,17 +99,6 @@ export function addTaxCommands(program: Command): void {
     more: 'A credit note is taken back once: a repeat prints the same debit note. The next payout of the merchant deducts it.',
     example: 'svc admin tax debit-note C/26-27/0000001 --reason "of another merchant"',
   })
-  addTdsCommands(tax)
-  tax
-    .command('gstr1')
-    .description('print a section of the return of outward supplies, as the offline tool reads it')
-    .requiredOption('--month <month>', 'YYYY-MM', readMonth)
-    .option('--merchant <merchantId>', 'only this merchant')
-    .addOption(new Option('--section <section>', 'which').choices(GSTR1_SECTIONS).makeOptionMandatory())
-    .option('--csv', 'print CSV')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  svc admin tax gstr1 --month 2026-10 --section b2b --csv > b2b.csv')
-    .action(printReturn)
 }
 
 interface Return extends Printed {

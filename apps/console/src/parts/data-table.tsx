@@ -59,7 +59,7 @@ interface DataTableProps<Row> {
 
 /** The same columns of a list that has one order. */
 export const unsorted = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] =>
-  columns.map(({ sorts: _, ...column }) => column)
+  columns.map(({ sorts: _sorts, ...column }) => column)
 
 /** Orders of the columns that show when a thing came to be. */
 export const BY_TIME = ['-created', 'created'] as const

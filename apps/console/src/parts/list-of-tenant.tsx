@@ -30,7 +30,7 @@ export function ListOfTenant<Row>({ of, columns, filters, summary, ...list }: Li
       // An index leads to the rows of one tenant, so that none of its filters is bounded.
       filters={filters
         .filter(({ name }) => !OF_ALL.filters.has(name))
-        .map(({ bounds: _, ...filter }) => filter)}
+        .map(({ bounds: _bounds, ...filter }) => filter)}
       {...(summary && { summary: (given: Record<string, string>) => summary({ ...given, ...of }) })}
       empty={<Text c="dimmed">None yet.</Text>}
     />

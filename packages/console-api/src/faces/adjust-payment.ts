@@ -8,7 +8,6 @@ import { formatRupees } from '@svc/kernel/money'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { Rupees, readRupees } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
-import { Type } from 'typebox'
 import { auditOf } from '../as-operator.ts'
 import {
   CONSOLE_API,

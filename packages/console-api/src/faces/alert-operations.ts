@@ -1,7 +1,6 @@
 import { FreeText } from '@svc/server/http/fields'
 import { query } from '@svc/server/http/operation'
 import { listOf } from '@svc/server/http/resource'
-import { Type } from 'typebox'
 import { writeMessages } from '../alerts/alert-messages.ts'
 import {
   type Alert,

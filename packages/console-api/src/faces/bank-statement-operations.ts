@@ -119,7 +119,11 @@ export const createBankAccountInConsole = query({
         failField('opening', 'format', 'must be rupees with at most two decimals')
       const requested = {
         bankAccountId: newId('bac', clock.now(), random),
-        ...{ purpose, name, accountNumber: number, ifsc, openingPaise },
+        purpose,
+        name,
+        accountNumber: number,
+        ifsc,
+        openingPaise,
         openedOn: readDay('from', from),
         createdBy: actorOf(input.caller),
       }

@@ -52,7 +52,7 @@ const change = <F extends TProperties, Args extends CardChangeArgs>({
       const partnerId = await requireCardPartner(database, svcCardId)
       return args({ partnerId, svcCardId, actor: 'operator', reason }, wanted as Static<TObject<F>>, caller)
     },
-    audit: ({ partnerId, svcCardId }, { body: { reason: _, ...wanted }, ...input }) =>
+    audit: ({ partnerId, svcCardId }, { body: { reason: _reason, ...wanted }, ...input }) =>
       auditOf(partnerId, input, { action, target: svcCardId, details: { ...wanted } }),
     reply: ({ view }, { config, ok }) => ok(toCardRecord(view, cardFormOf(config))),
   })

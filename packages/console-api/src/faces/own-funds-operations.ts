@@ -70,7 +70,7 @@ const readTaxes = (given: Static<typeof Taxes> = []) =>
 /** A day in a body. */
 export const Day = (description: string) => Type.String({ maxLength: 10, description })
 
-const AMOUNT_OF: readonly string[] = ['OWNER', 'CAPITAL', 'ESCROW', 'TDS']
+const AMOUNT_OF: ReadonlySet<string> = new Set(['OWNER', 'CAPITAL', 'ESCROW', 'TDS'])
 
 export const moveOwnFundsInConsole = query({
   ...entered,
@@ -104,7 +104,7 @@ export const moveOwnFundsInConsole = query({
     const { run } = commands.open(moveOwnFunds)
     return async ({ body, caller, requestId }) => {
       const { amount, date, kind, month, reason, reference, taxes, through } = body
-      const isGiven = { through: kind === 'SWEEP', month: kind === 'GST', amount: AMOUNT_OF.includes(kind) }
+      const isGiven = { through: kind === 'SWEEP', month: kind === 'GST', amount: AMOUNT_OF.has(kind) }
       for (const [name, isNeeded] of Object.entries(isGiven))
         if ((body[name as 'amount'] !== undefined) !== isNeeded)
           failField(name, 'required', isNeeded ? 'is required' : `must be absent of ${kind}`)
