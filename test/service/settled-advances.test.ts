@@ -105,7 +105,7 @@ test('a write-off goes to the write-off account, not to the bank or the network'
 })
 
 test('a payout run pays a merchant whose only money is an advance in its favour, and the open balance names the run', async () => {
-  const { name } = await newOperator(service, 'finance')
+  const { name } = await newOperator(service, 'admin')
   const env = {
     DATABASE_URL: service.db.url,
     SVC_MASTER_KEY: MASTER_KEY,

@@ -235,7 +235,7 @@ test('books as of an instant before it show what was open then', async () => {
 })
 
 test('a merchant and a partner that leave with such balances are closed after the commands that the list names', async () => {
-  const { name } = await newOperator(service, 'finance')
+  const { name } = await newOperator(service, 'admin')
   const env = {
     DATABASE_URL: service.db.url,
     SVC_MASTER_KEY: MASTER_KEY,
