@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { ConsoleServices } from '@svc/console-api/console-services'
 import { Failure } from '@svc/contract/errors'
