@@ -14,6 +14,9 @@ export const AS_OWNER = [
   'without an administrator, by the login of DATABASE_OWNER_URL: for the first one, and where none can sign in; alerts all operators',
 ] as const
 
+export const SIGN_IN =
+  'Set SVC_OPERATOR and SVC_OPERATOR_PASSWORD: in live mode this is done in an operator’s name.'
+
 const callerOf = (actor: Actor): Caller => ({ tenantId: PLATFORM_TENANT, actor })
 
 /** The account of this machine that the command runs on. */
@@ -35,12 +38,10 @@ export async function commandCaller(
     return callerOf({ actorId: operatorId, name, role })
   }
   const needsProof = stepUp || (permission === 'administer' && method !== 'GET')
-  if (!needsProof || !(await database.operate((tx) => needsTwoAdministrators(tx, config))))
-    return callerOf(account())
-  if (permission !== 'administer')
-    throw new UsageError(
-      'Set SVC_OPERATOR and SVC_OPERATOR_PASSWORD: in live mode this is done in an operator’s name.',
-    )
+  const isLive = await database.operate((tx) => needsTwoAdministrators(tx, config))
+  // Some operations ask for a proof of some requests only.
+  if (!needsProof || !isLive) return { ...callerOf(account()), isProofStale: isLive }
+  if (permission !== 'administer') throw new UsageError(SIGN_IN)
   throw new UsageError(
     (await database.operate(hasAdministrator))
       ? 'Set SVC_OPERATOR and SVC_OPERATOR_PASSWORD: only a signed-in administrator does this. Where none can sign in, the owner of the database does: DATABASE_OWNER_URL and --as-owner.'

@@ -1,12 +1,12 @@
 import { text } from 'node:stream/consumers'
 import type { ConsoleServices } from '@svc/console-api/console-services'
-import { Failure } from '@svc/contract/errors'
+import { Failure, fail } from '@svc/contract/errors'
 import type { AnyInput, Caller, Operation, Reply } from '@svc/server/http/operation'
 import { bodyCheck } from '@svc/server/http/validator'
 import type { Command } from 'commander'
 import type { TObject, TSchema } from 'typebox'
 import { addAssignment, assignmentsOf, readAssignments } from './assignments.ts'
-import { AS_OWNER, commandCaller, ownerCaller } from './command-caller.ts'
+import { AS_OWNER, commandCaller, ownerCaller, SIGN_IN } from './command-caller.ts'
 import { type CommandContext, withInstallation } from './context.ts'
 import { printNoun } from './noun-commands.ts'
 import { addFieldOptions, type FieldSchema, type Flag, keptAs, optionName } from './option-of-field.ts'
@@ -249,12 +249,13 @@ interface Response {
 
 /** The response to an operation that this process carries out. Throws what the service would fail with. */
 export async function callOperation<S extends ConsoleServices>(
-  { services }: CommandContext,
+  { config, services }: CommandContext,
   operation: Operation<S>,
   caller: Caller,
   input: Partial<Record<Part, unknown>> & { readonly rawBody?: Buffer },
 ): Promise<Response> {
   const run = operation as unknown as ConsoleOperation
+  if (run.sandboxOnly && config.SVC_MODE !== 'sandbox') fail('route_not_found')
   for (const part of PARTS) {
     const schema: TSchema | undefined = run[part]
     const isRead = part !== 'body' || input.rawBody === undefined
@@ -315,6 +316,7 @@ const withList = (failure: Failure): Failure => {
 /** Names the options where a failure names fields. */
 function inOptions(error: unknown, args: readonly string[], { flags = {} }: CommandFace): unknown {
   if (!(error instanceof Failure)) return error
+  if (error.code === 'step_up_required') return new Failure(error.code, { description: SIGN_IN })
   if (error.errors.length === 0) return withList(error)
   const names = new Set(args.map(plain))
   const messages = error.errors.map(({ message, pointer }) => {
