@@ -43,9 +43,9 @@ export function addClosingCommands(books: Command): void {
       operation: checkBookMonth,
       rows: true,
       shown: ({ data }: Checked) =>
-        data.map(({ item, ok, detail }) => {
+        data.map(({ item, ok, count, detail }) => {
           const toDo = ok ? undefined : WHAT_TO_DO[item]
-          return { item, ok, detail: toDo === undefined ? detail : `${detail}: ${toDo}` }
+          return { item, ok, count, detail: toDo === undefined ? detail : `${detail}: ${toDo}` }
         }),
       fails: ({ data }: Checked) => data.some(({ ok }) => !ok),
     },
@@ -101,7 +101,12 @@ function addSignedCommands(books: Command): void {
 }
 
 interface Checked {
-  readonly data: readonly { readonly item: string; readonly ok: boolean; readonly detail: string }[]
+  readonly data: readonly {
+    readonly item: string
+    readonly ok: boolean
+    readonly count: number
+    readonly detail: string
+  }[]
 }
 
 interface Verified {

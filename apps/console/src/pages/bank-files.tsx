@@ -7,6 +7,7 @@ import { FailureAlert } from '../parts/failure-alert.tsx'
 import { FileDrop } from '../parts/file-drop.tsx'
 import { choicesBy, choicesOf } from '../parts/filters.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { List } from '../parts/list-page.tsx'
 import { Waiting } from '../parts/loaded.tsx'
 import { count, Money } from '../parts/money.tsx'
@@ -16,9 +17,10 @@ import { queryClient, useSession } from '../session.ts'
 import { actorName, railLabel } from '../words.ts'
 import { BankAccounts, bankAccountsQuery } from './bank-accounts.tsx'
 import { ExpectedFiles } from './expected-files.tsx'
-import { ReadResponses } from './read-responses.tsx'
-import { ReadSettlement } from './read-settlement.tsx'
-import { ReadStatement } from './read-statement.tsx'
+
+const ReadResponses = lazyPart(async () => (await import('./read-responses.tsx')).ReadResponses)
+const ReadSettlement = lazyPart(async () => (await import('./read-settlement.tsx')).ReadSettlement)
+const ReadStatement = lazyPart(async () => (await import('./read-statement.tsx')).ReadStatement)
 
 type Recognized = Schemas['RecognizedBankFile']
 type Kind = Recognized['kind']

@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { useListSearch } from '../list-search.ts'
 import { Download } from '../parts/download.tsx'
 import { dayText } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
@@ -11,11 +12,12 @@ import { useSession } from '../session.ts'
 import { monthName } from '../words.ts'
 import { bookMonthsQuery } from './book-months-query.ts'
 import { Checklist } from './closing-checklist.tsx'
-import { FundsProof } from './funds-proof.tsx'
 import { MonthResult } from './month-result.tsx'
-import { PriorPeriod } from './prior-period.tsx'
-import { TaxDocuments } from './tax-documents.tsx'
 import { Balance, queryOf } from './trial-balance.tsx'
+
+const FundsProof = lazyPart(async () => (await import('./funds-proof.tsx')).FundsProof)
+const PriorPeriod = lazyPart(async () => (await import('./prior-period.tsx')).PriorPeriod)
+const TaxDocuments = lazyPart(async () => (await import('./tax-documents.tsx')).TaxDocuments)
 
 const TABS = [
   { value: 'checklist', label: 'Checklist' },
