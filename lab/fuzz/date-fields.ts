@@ -295,10 +295,19 @@ function consoleFields(send: Send, endpointId: string, shop: Tenant, { partner }
     ...consoleLists(send, merchantId),
     ...figureFields(send, own, api),
     // At any instant of the past there is a trial balance.
-    'console.showTrialBalance asOf': {
-      ...asOf((method, path) => send(method, path, undefined, own), `${api}/ledger/trial-balance`),
-      finds: () => undefined,
-    },
+    ...Object.fromEntries(
+      [
+        ['showTrialBalance', ''],
+        ['exportTrialBalance', '.csv'],
+        ['showTrialBalancePdf', '.pdf'],
+      ].map(([id, form]) => [
+        `console.${id} asOf`,
+        {
+          ...asOf((method, path) => send(method, path, undefined, own), `${api}/ledger/trial-balance${form}`),
+          finds: () => undefined,
+        },
+      ]),
+    ),
     ...named(
       'console.replayWebhook',
       replayFields((body) => send('POST', `${api}/webhooks/${endpointId}/replay`, body, own)),

@@ -301,12 +301,12 @@ test('fees are entered and invoices issued once; the return has them; of a month
   expect(await check()).toMatchObject({ accrued: false, invoices: true, statements: true, proof: true })
   expect((await asha.post(`/book-months/${of.through}/accrue`)).json).toEqual({ payments: 2 })
   expect(await check()).toMatchObject({ accrued: true, invoices: false })
-  const { numbers } = (await asha.post('/tax-documents', { month: of.month })).json
-  expect(numbers).toHaveLength(1)
-  expect((await asha.post('/tax-documents', { month: of.month })).json).toEqual({ numbers: [] })
+  const { data: issued } = (await asha.post('/tax-documents', { month: of.month })).json
+  expect(issued).toHaveLength(1)
+  expect((await asha.post('/tax-documents', { month: of.month })).json).toEqual({ data: [] })
   const [document] = (await vera.get(`/tax-documents?period=${of.month}`)).json.data
   expect(document).toMatchObject({
-    number: numbers[0],
+    number: issued[0].number,
     merchantId: of.merchantId,
     count: 2,
   })

@@ -317,6 +317,21 @@ function figureFields(auditor: Browser, instants: readonly Date[]): Record<strin
         })),
       instants,
     },
+    ...Object.fromEntries(
+      (['exportTrialBalance csv', 'showTrialBalancePdf pdf'] as const).map((each) => {
+        const [id = '', form] = each.split(' ')
+        // A file does not say of when it is: it is the balance that the record of the same instant has.
+        const send = async (asOf: string) => {
+          const query = new URLSearchParams({ asOf })
+          const file = await auditor.get(`/ledger/trial-balance.${form}?${query}`)
+          if (file.status !== 200) return reported(file, () => ({}))
+          return reported(await auditor.get(`/ledger/trial-balance?${query}`), (json) => ({
+            instant: json.asOf,
+          }))
+        }
+        return [`console.${id} asOf`, { send, instants }]
+      }),
+    ),
   }
 }
 

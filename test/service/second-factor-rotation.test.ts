@@ -83,9 +83,9 @@ test('authenticator codes of operators and members work after the key of their s
   }
 })
 
-/** Bytes that no data key encrypts: digests and hashes, signed messages as they came, public keys, and data keys themselves. */
+/** Bytes that no data key encrypts: digests and hashes, signed messages and files of banks as they came, public keys, and data keys themselves. */
 const NOT_ENCRYPTED =
-  /[._](?:digest|hash|notice|body)$|^members\.waiting_link$|^feed_(?:tiles\.hashes|commitments\.salt)$|^(?:operator|member)_passkeys\.(?:credential_id|public_key)$|^keyring\.wrapped$/
+  /[._](?:digest|hash|notice|body)$|^members\.waiting_link$|^feed_(?:tiles\.hashes|commitments\.salt)$|^(?:operator|member)_passkeys\.(?:credential_id|public_key)$|^keyring\.wrapped$|^bank_files\.content$/
 
 test('every column that data keys encrypt is counted when a key is rotated or retired', async () => {
   const texts: string[] = []

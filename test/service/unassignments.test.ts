@@ -228,7 +228,9 @@ test('above the limit a second person approves it, as the assignment; on the com
   expect((await paymentsOf(shop))[0]).toMatchObject({ status: 'ACCEPTED' })
   expect((await approve(asha, waiting.approvalId)).json.status).toBe('POSTED')
   expect((await paymentsOf(shop))[0]).toMatchObject({ status: 'UNASSIGNED' })
-  expect(JSON.parse((await runHere(args, env)).stdout)).toMatchObject({ paymentId, status: 'SUSPENSE' })
+  expect(JSON.parse((await runHere(args, env)).stdout)).toMatchObject({
+    payment: { paymentId, status: 'SUSPENSE' },
+  })
   // To another merchant it goes with another approval, and back with another one.
   expect((await approve(ravi, (await assign(paymentId, another)).json.approvalId)).json.status).toBe('POSTED')
   const again = await unassign(paymentId)

@@ -1,3 +1,4 @@
+import { failField } from '@svc/contract/fail-fields'
 import { activateCard } from '@svc/core/cards/card/activate-card'
 import { CHANNELS } from '@svc/core/cards/card/card'
 import { CARD_ACTIONS, type CardChangeArgs, type Changed } from '@svc/core/cards/card/card-changes'
@@ -116,5 +117,8 @@ export const setCardFlagsInConsole = change({
   errors: ['card_not_found'],
   run: setCardFlags,
   action: CARD_ACTIONS.setCardFlags,
-  args: (by, flags) => ({ ...by, flags }),
+  args: (by, flags) =>
+    Object.keys(flags).length === 0
+      ? failField('reason', 'at_least_one', 'is not enough: one flag must be sent with it')
+      : { ...by, flags },
 })
