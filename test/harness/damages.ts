@@ -57,6 +57,7 @@ export const DAMAGES: readonly (readonly [string, string])[] = [
   ],
   ['tds_certificates', 'update tds_certificates set amount_paise = amount_paise + 1'],
   ['tds_certificates', `delete from ledger_transfers where kind = 'tds_certified'`],
+  ['posted_alone', 'update one_person_postings set amount_paise = amount_paise + 1'],
   ['opening_balances', 'update opening_balances set amount_paise = amount_paise + 1'],
   ['opening_balances', `update opening_balances set reversed_by = 'jrn_other', payout_id = null`],
   ['opening_balances_paid_out', 'update opening_balances set payout_id = null'],

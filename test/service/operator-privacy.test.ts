@@ -167,6 +167,7 @@ async function idsFor(viewer: Browser): Promise<Record<string, readonly string[]
     noticeId: await of('/rail-notices', 'noticeId'),
     exceptionId: ['cex_none'],
     journalId: ['jrn_none'],
+    bankFileId: ['bkf_none'],
     batchId: ['stb_none'],
     lineId: ['stl_none'],
     documentId: ['txd_none'],

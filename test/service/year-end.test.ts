@@ -247,7 +247,7 @@ test('one that is entered while another reads what is open is not entered twice'
       return (result as Promise<unknown>).then(async (rows) => (await run(), rows))
     }
   } as unknown as ConnectionClass
-  const env = { APPROVAL_ABOVE_RUPEES: '1000' }
+  const env = { APPROVAL_ABOVE_RUPEES: '1000', ...SUPPLIER }
   const slow = await openService({ db: service.db, env, Client: Waiting, background: false })
   onTestFinished(() => slow.close())
   meanwhile = () => end()

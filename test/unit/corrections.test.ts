@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 const JOURNALS_OF: Readonly<Record<string, readonly string[]>> = {
   notice_assigned: ['upi_credit'],
   payout_failed: ['payout_released', 'payout_returned'],
+  settlement_recorded: ['settlement_charged', 'settlement_unmatched', 'network_settlement'],
 }
 
 test('whatever a person posts by hand, the refusal to reverse it says how it is corrected', () => {

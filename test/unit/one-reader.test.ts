@@ -19,7 +19,6 @@ const OTHERS: Readonly<Record<string, string>> = {
   'packages/core/src/cards/account/transfer-notice.ts': 'compares names of people and their accounts',
   'packages/upi-qr/src/bharat-qr.ts': 'the amount of a QR string, as its standard writes it',
   'packages/upi-qr/src/upi-check.ts': 'the amount of a QR string, as its standard writes it',
-  'packages/cli/src/option-of-field.ts': 'a number as a schema has it, which checks it',
   'apps/console/src/pages/coin-liability.tsx': 'the value of one coin, four decimals',
   'apps/console/src/parts/fee-fields.tsx': 'a percentage',
   'apps/console/src/parts/money.tsx': 'groups what the service wrote',

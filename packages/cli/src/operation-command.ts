@@ -103,8 +103,8 @@ export function addOperation<S extends ConsoleServices>(
     .description(face.description ?? lowered(run.summary))
   operations.set(command, run)
   addOptions(command, run, face, args.map(plain))
-  if (sets)
-    command.requiredOption('--set <field=value>', assignmentsOf(schemaOf(run, 'body')!), addAssignment)
+  const settable = sets && schemaOf(run, 'body')
+  if (settable) command.requiredOption('--set <field=value>', assignmentsOf(settable), addAssignment)
   if (face.asOwner) command.option(...AS_OWNER)
   const examples = [example].flat().map((line) => `\n  ${line}`)
   command

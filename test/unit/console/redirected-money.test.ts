@@ -28,6 +28,11 @@ const GUARDS: Readonly<Record<string, string>> = {
   'console.assignRailNotice payeeVpa':
     'a second person above the limit; test/service/assigned-notices.test.ts',
   'console.payQrCode payerVpa': 'sandbox only, and of the payer',
+  'console.createBankAccount number':
+    'an account of the company, to which its bank’s statements belong: no payment goes to it by this',
+  'console.createBankAccount ifsc': 'as its number',
+  'console.issueCreditNote number': 'of an invoice',
+  'console.issueDebitNote number': 'of a credit note',
 }
 /** What needs no permission for money: it takes no money that is there, or waits. */
 const WITHOUT_FINANCE = [

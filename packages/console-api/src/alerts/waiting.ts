@@ -153,7 +153,7 @@ const OF_NO_TENANT = { tenantId: null, name: null } as const
 
 async function monthsToClose(tx: Tx, now: Date, config: Config): Promise<Waiting[]> {
   const zone = config.BUSINESS_TIME_ZONE
-  const months = await bookMonths(tx, businessToday(now.getTime() + (await furthestAhead(tx)), zone))
+  const months = await bookMonths(tx, businessToday(now.getTime() + (await furthestAhead(tx)), zone), zone)
   const open = months.filter(({ state }) => state === 'OPEN' || state === 'REQUESTED')
   const oldest = open.at(-1)
   if (!oldest) return []

@@ -14,7 +14,6 @@ import { verifyClosings } from '@svc/core/ledger/verify-closings'
 import { accrueThrough } from '@svc/core/payments/fees/accrue-fees'
 import { listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
 import { taxDocumentToRecord } from '@svc/core/payments/fees/tax-document'
-import { listBankAccounts } from '@svc/core/statements/bank-account'
 import { businessToday } from '@svc/core/statements/change-line'
 import { type CsvValue, csvLine } from '@svc/kernel/csv'
 import { rfc3339 } from '@svc/kernel/time'
@@ -86,11 +85,7 @@ export const showBookMonths = query({
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async () => {
       const months = await database.report(async (tx) =>
-        bookMonths(
-          tx,
-          businessToday(clock.now() + (await furthestAhead(tx)), timeZone),
-          (await listBankAccounts(tx)).map(({ openedOn }) => openedOn).sort()[0],
-        ),
+        bookMonths(tx, businessToday(clock.now() + (await furthestAhead(tx)), timeZone), timeZone),
       )
       return { body: JSON.stringify({ data: months.map((month) => toWire(month, timeZone)) }) }
     }

@@ -102,30 +102,42 @@ const amount: Wanted = (q, _, timeZone) => {
   return `${paise} ${from} ${to} ${timeZone}`
 }
 /** A payer's UPI ID, whole: a part of it would spell out, letter by letter, what is masked (decision O7). */
-const payer = (q: string) => (/^[\w.-]{2,}@[\w.-]{2,}$/.test(q) ? q.toLowerCase() : undefined)
+const payer: Wanted = (q, _, timeZone) =>
+  /^[\w.-]{2,}@[\w.-]{2,}$/.test(q) ? `${q.toLowerCase()} 0 ${DAY_MINUTES} ${timeZone}` : undefined
 /** No index leads to amounts, payers and names of codes: the newest are read, however many there are a day. */
 export const NEWEST_READ = 20_000
 interface Newest {
   readonly table: 'payments' | 'qr_codes'
   readonly id: string
   readonly title: string
+  /** What is said of it besides its merchant. */
+  readonly says: string
   /** Needed besides. */
   readonly columns: string
 }
 const newest =
-  ({ columns, id: key, table, title }: Newest) =>
+  ({ columns, id: key, says, table, title }: Newest) =>
   (condition: string) =>
-    `select n.${key} as id, ${title} as title, concat_ws(', ', m.name, n.status) as subtitle
+    `select n.${key} as id, ${title} as title, concat_ws(', ', m.name, ${says}) as subtitle
      from (select ${key}, merchant_id, status, ${columns} from ${table} order by ${key} desc limit ${NEWEST_READ}) n
        left join merchants m on m.merchant_id = n.merchant_id
      where ${condition} order by n.${key} desc`
+/** Of what `amount` and `payer` ask for: when it was, in their zone. */
+const AT = `n.created_at at time zone coalesce(nullif(split_part($1, ' ', 4), ''), 'UTC')`
 const newestPayments = newest({
   table: 'payments',
   id: 'payment_id',
   title: `'UTR ' || n.utr`,
-  columns: 'utr, payer_vpa',
+  says: `lower(n.status), to_char(${AT}, 'FMDD Mon YYYY, FMHH12:MI:SS am')`,
+  columns: 'utr, amount_paise, payer_vpa, created_at',
 })
-const newestCodes = newest({ table: 'qr_codes', id: 'qr_code_id', title: 'n.qr_name', columns: 'qr_name' })
+const newestCodes = newest({
+  table: 'qr_codes',
+  id: 'qr_code_id',
+  title: 'n.qr_name',
+  says: 'n.status',
+  columns: 'qr_name',
+})
 /** Words of a name, each by its begin, as a text search of PostgreSQL. */
 const words = (q: string) => {
   const found = q.match(/[\p{L}\p{N}]+/gu)
@@ -226,18 +238,13 @@ export const SOURCES: readonly Source[] = [
     'amount',
     'payment',
     amount,
-    `select p.payment_id as id, 'UTR ' || p.utr as title,
-       concat_ws(', ', m.name, lower(p.status), to_char(l.at, 'FMDD Mon YYYY, FMHH12:MI:SS am')) as subtitle
-     from (select payment_id, merchant_id, utr, amount_paise, status, created_at from payments
-         order by payment_id desc limit ${NEWEST_READ}) p
-       cross join lateral (select p.created_at at time zone coalesce(nullif(split_part($1, ' ', 4), ''), 'UTC') as at) l
-       left join merchants m on m.merchant_id = p.merchant_id
-     where p.amount_paise = split_part($1, ' ', 1)::bigint
-       and extract(hour from l.at) * 60 + extract(minute from l.at) between nullif(split_part($1, ' ', 2), '')::integer
-         and nullif(split_part($1, ' ', 3), '')::integer
-     order by p.payment_id desc`,
+    newestPayments(
+      `n.amount_paise = split_part($1, ' ', 1)::bigint
+       and extract(hour from ${AT}) * 60 + extract(minute from ${AT})
+         between nullif(split_part($1, ' ', 2), '')::integer and nullif(split_part($1, ' ', 3), '')::integer`,
+    ),
   ),
-  source('payer', 'payment', payer, newestPayments('lower(n.payer_vpa) = $1')),
+  source('payer', 'payment', payer, newestPayments(`lower(n.payer_vpa) = split_part($1, ' ', 1)`)),
   source('merchant_words', 'merchant', words, wordsIn('merchants', 'merchant_id', 'vpa')),
   source(
     'partner',
