@@ -7,14 +7,16 @@ import { ConfirmAction } from '../parts/confirm-action.tsx'
 import { type Column, DataTable } from '../parts/data-table.tsx'
 import { Figures } from '../parts/figures.tsx'
 import { Instant } from '../parts/instant.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { count, counted, Money, rupees } from '../parts/money.tsx'
 import { ObjectLink } from '../parts/object-link.tsx'
 import { Page, Section } from '../parts/page.tsx'
 import { saveAddress } from '../parts/save-file.ts'
 import { sentenceCase } from '../words.ts'
-import { IncomingFiles } from './bank-files.tsx'
 import { asked, filesChanged, type Kind, type OfFile, type OfKind, ONE, runsQuery } from './bank-run-kinds.ts'
+
+const IncomingFiles = lazyPart(async () => (await import('./bank-files.tsx')).IncomingFiles)
 
 type Runs = Schemas['BankRuns']
 

@@ -25,7 +25,7 @@ export function PageTabs<Props extends object>({ label, tabs, first, given }: Pa
   const { key: shown, Part } = keyOf(search['tab']) ?? keyOf(first) ?? tabs[0]!
   return (
     <div>
-      <nav className="place-tabs page-tabs" aria-label={label}>
+      <nav className="place-tabs" aria-label={label}>
         {tabs.map(({ key, label: name }) => (
           <Link
             key={key}
