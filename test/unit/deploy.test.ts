@@ -153,6 +153,22 @@ test.each(['compose.yaml', 'compose.three-nodes.yaml'])(
   },
 )
 
+test.each([
+  ['compose.yaml', 'compose.yaml', /&environment\n((?: {6}.+\n)+)/, '<<: *environment'],
+  ['compose.three-nodes.yaml', 'compose.three-nodes.yaml', /&rules\n((?: {2}.+\n)+)/, '<<: *rules'],
+  ['kubernetes/migrate.yaml', 'kubernetes/svc.yaml', /kind: ConfigMap\n([\s\S]*?)\n---/, 'name: svc-rules'],
+] as const)(
+  'with %s the migrations and the processes have the same of what the database checks by',
+  (migrations, processes, shared, used) => {
+    const said = (text: string) => text.match(/^ +(?:BUSINESS|GST|APPROVAL|APPROVER)_\w+:.*$/gm) ?? []
+    const both = migrations === processes ? [migrations] : [migrations, processes]
+    const [, block = ''] = shared.exec(textOf(migrations)) ?? []
+    expect(said(block).length).toBeGreaterThan(0)
+    expect(both.flatMap((file) => said(textOf(file)))).toEqual(said(block))
+    for (const file of both) expect(textOf(file)).toContain(used)
+  },
+)
+
 /** The deployments of Kubernetes, each with what it sets, anchors included. */
 const deployments = () => {
   const text = textOf('kubernetes/svc.yaml')
