@@ -206,7 +206,7 @@ export const LEDGER_CHECKS: readonly Check[] = [
     'posted_alone',
     JOURNALS,
     'What counts as posted by one person is what its journal moves',
-    // A transfer of the bank counts whole, under one of the journals that were entered with it.
+    // A transfer of the bank counts whole, under one of the journals that were entered with it; a payout by its net amount.
     (chosen) => `select o.journal_id as subject,
        'counted ' || o.amount_paise || ', moved ' || coalesce(string_agg(m.kind || ' ' || m.amount, ', '), 'nothing') as detail
      from one_person_postings o left join lateral (
@@ -217,7 +217,11 @@ export const LEDGER_CHECKS: readonly Check[] = [
        select o.kind, sum(t.amount) from ledger_transfers one join ledger_transfers t on t.object_id = one.object_id and t.created_at = one.created_at
        where o.kind = 'settlement_recorded' and one.tenant_id = o.tenant_id and one.journal_id = o.journal_id and one.leg = 1
          and t.kind in ('settlement_charged', 'settlement_unmatched', 'network_settlement')
-         and t.debit_account_id not like 'card\\_settlement:%' and t.credit_account_id not like 'card\\_settlement:%') m on true
+         and t.debit_account_id not like 'card\\_settlement:%' and t.credit_account_id not like 'card\\_settlement:%'
+       union all
+       select o.kind, y.amount_paise from ledger_transfers one
+         join payouts y on y.merchant_id = one.tenant_id and y.payout_id = one.object_id
+       where o.kind = 'payout_failed' and one.tenant_id = o.tenant_id and one.journal_id = o.journal_id and one.leg = 1) m on true
      where ${chosen('o.journal_id')}
      group by o.tenant_id, o.journal_id having not coalesce(bool_or(m.amount = o.amount_paise), false) limit 100`,
   ),
