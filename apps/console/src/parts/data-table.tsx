@@ -89,8 +89,11 @@ function useFits() {
   useLayoutEffect(() => {
     const table = frame.current?.querySelector('table')
     if (!frame.current || !table) return undefined
-    const measure = () =>
+    const measure = () => {
+      // Always as if it scrolled: a mark changes what is measured, and would come and go with each other.
+      frame.current?.removeAttribute('data-fits')
       frame.current?.toggleAttribute('data-fits', table.scrollWidth <= frame.current.clientWidth)
+    }
     const observer = new ResizeObserver(measure)
     observer.observe(frame.current)
     observer.observe(table)
