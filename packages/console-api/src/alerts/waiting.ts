@@ -1,7 +1,4 @@
 import type { Config } from '@svc/contract/config'
-import { bookMonths } from '@svc/core/ledger/book-months'
-import { furthestAhead } from '@svc/core/ledger/transfers-since'
-import { businessToday } from '@svc/core/statements/change-line'
 import { DELIVERIES_UNDER_WAY } from '@svc/core/webhooks/delivery-store'
 import type { BankDays } from '@svc/kernel/bank-days'
 import { dayAfter } from '@svc/kernel/bank-days'
@@ -10,6 +7,7 @@ import type { Tx } from '@svc/platform/db/database'
 import { statement } from '@svc/platform/db/statement'
 import { OPEN_LINES } from '@svc/server/payments/settlement-resource'
 import type { Permission } from '../identity/permissions.ts'
+import { monthsOfBooks } from '../months-of-books.ts'
 import { bankDeadlines } from './bank-deadlines.ts'
 import { creditsLate } from './deadlines.ts'
 import { missingFiles } from './missing-files.ts'
@@ -153,7 +151,7 @@ const OF_NO_TENANT = { tenantId: null, name: null } as const
 
 async function monthsToClose(tx: Tx, now: Date, config: Config): Promise<Waiting[]> {
   const zone = config.BUSINESS_TIME_ZONE
-  const months = await bookMonths(tx, businessToday(now.getTime() + (await furthestAhead(tx)), zone), zone)
+  const months = await monthsOfBooks(tx, now.getTime(), zone)
   const open = months.filter(({ state }) => state === 'OPEN' || state === 'REQUESTED')
   const oldest = open.at(-1)
   if (!oldest) return []

@@ -1,5 +1,5 @@
 import { fail } from '@svc/contract/errors'
-import { BOOK_MONTH_STATES, type BookMonth, bookMonths } from '@svc/core/ledger/book-months'
+import { BOOK_MONTH_STATES, type BookMonth } from '@svc/core/ledger/book-months'
 import { trialBalance } from '@svc/core/ledger/books'
 import { type Closing, knownAtClosing, listClosings, statedBy } from '@svc/core/ledger/closing'
 import type { ClosingFinding } from '@svc/core/ledger/closing-check'
@@ -9,12 +9,10 @@ import {
   priorPeriodItems,
   priorPeriodItemToWire,
 } from '@svc/core/ledger/prior-period'
-import { furthestAhead } from '@svc/core/ledger/transfers-since'
 import { verifyClosings } from '@svc/core/ledger/verify-closings'
 import { accrueThrough } from '@svc/core/payments/fees/accrue-fees'
 import { listTaxDocuments } from '@svc/core/payments/fees/issue-invoices'
 import { taxDocumentToRecord } from '@svc/core/payments/fees/tax-document'
-import { businessToday } from '@svc/core/statements/change-line'
 import { type CsvValue, csvLine } from '@svc/kernel/csv'
 import { rfc3339 } from '@svc/kernel/time'
 import { recordAudit } from '@svc/platform/audit'
@@ -38,6 +36,7 @@ import {
   record,
   text,
 } from '../console-schema.ts'
+import { monthsOfBooks } from '../months-of-books.ts'
 import { archiveOf } from './funds-proof-operations.ts'
 import { balanceCsv } from './trial-balance.ts'
 
@@ -84,9 +83,7 @@ export const showBookMonths = query({
   errors: [],
   mount({ clock, config: { BUSINESS_TIME_ZONE: timeZone }, database }) {
     return async () => {
-      const months = await database.report(async (tx) =>
-        bookMonths(tx, businessToday(clock.now() + (await furthestAhead(tx)), timeZone), timeZone),
-      )
+      const months = await database.report(async (tx) => monthsOfBooks(tx, clock.now(), timeZone))
       return { body: JSON.stringify({ data: months.map((month) => toWire(month, timeZone)) }) }
     }
   },

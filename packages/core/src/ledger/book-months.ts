@@ -25,9 +25,7 @@ const REQUESTS = statement<{ through: string; requestedBy: string; despite: stri
 )
 const FIRST = statement<{ day: string | null }>(
   'book_months_first',
-  `select least(
-     (least((select min(created_at) from merchants), (select min(created_at) from partners)) at time zone $1)::date,
-     (select min(opened_on) from bank_accounts))::text as day`,
+  `select (least((select min(created_at) from merchants), (select min(created_at) from partners)) at time zone $1)::date::text as day`,
 )
 
 /** Last days of the months from that of a day until that of another, newest first. */
@@ -43,15 +41,23 @@ function monthsFrom(day: string, today: string): string[] {
 }
 
 /**
- * The months of the books, newest first: those that are open, from the one of the first tenant or bank account on, and
- * every period that was closed. `zone`: that of business days.
+ * The months of the books, newest first: those that are open, from the one of the first tenant or of `since` on, and every
+ * period that was closed.
  */
-export async function bookMonths(tx: Tx, today: string, zone: string): Promise<BookMonth[]> {
+export async function bookMonths(
+  tx: Tx,
+  {
+    today,
+    zone,
+    since = today,
+  }: { readonly today: string; readonly zone: string; readonly since: string | undefined },
+): Promise<BookMonth[]> {
   const closings = await listClosings(tx)
   const requests = new Map((await tx.query(REQUESTS)).map((request) => [request.through, request]))
   const closed = closings[0]?.through
-  const [first] = await tx.query(FIRST, [zone])
-  const open = monthsFrom(closed ?? first?.day ?? today, today).filter(
+  const [tenants] = await tx.query(FIRST, [zone])
+  const [first = today] = [tenants?.day ?? today, since].sort()
+  const open = monthsFrom(closed ?? first, today).filter(
     (through) => closed === undefined || through > closed,
   )
   return [

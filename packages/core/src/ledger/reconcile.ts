@@ -219,9 +219,8 @@ export const LEDGER_CHECKS: readonly Check[] = [
          and t.kind in ('settlement_charged', 'settlement_unmatched', 'network_settlement')
          and t.debit_account_id not like 'card\\_settlement:%' and t.credit_account_id not like 'card\\_settlement:%'
        union all
-       select o.kind, y.amount_paise from ledger_transfers one
-         join payouts y on y.merchant_id = one.tenant_id and y.payout_id = one.object_id
-       where o.kind = 'payout_failed' and one.tenant_id = o.tenant_id and one.journal_id = o.journal_id and one.leg = 1) m on true
+       select o.kind, t.amount from ledger_transfers t
+       where o.kind = 'payout_failed' and t.tenant_id = o.tenant_id and t.journal_id = o.journal_id) m on true
      where ${chosen('o.journal_id')}
      group by o.tenant_id, o.journal_id having not coalesce(bool_or(m.amount = o.amount_paise), false) limit 100`,
   ),
