@@ -1,12 +1,12 @@
+import { closed, reasonText } from '@svc/console-api/console-schema'
+import { bodyCheck } from '@svc/server/http/validator'
 import { InvalidArgumentError } from 'commander'
 
-const REASON_CHARS_MAX = 255
+const check = bodyCheck(closed({ reason: reasonText() }))
 
-/** Why an operator does something, as the console takes it: it must say something to a reader. */
+/** Why an operator does something, as the console takes it. */
 export function readReason(text: string): string {
-  if (text.length > REASON_CHARS_MAX || !/[\p{L}\p{N}]/u.test(text))
-    throw new InvalidArgumentError(
-      `It must have 1 to ${REASON_CHARS_MAX} characters, with a letter or a digit among them.`,
-    )
+  const invalid = check({ reason: text })
+  if (invalid) throw new InvalidArgumentError(`${invalid.description}.`)
   return text
 }
