@@ -1,11 +1,9 @@
 import { fail } from '@svc/contract/errors'
-import { failField } from '@svc/contract/fail-fields'
-import { FUNDING_MAX_PAISE, findCardAccount, fundingAudit } from '@svc/core/cards/account/card-account'
+import { findCardAccount, fundingAudit } from '@svc/core/cards/account/card-account'
 import { fundAccount } from '@svc/core/cards/account/fund-account'
 import { withdrawFunds } from '@svc/core/cards/account/withdraw-funds'
 import { followedNotice } from '@svc/core/rails/find-notice'
-import { formatRupees, type Paise, readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
+import { formatRupees, type Paise } from '@svc/kernel/money'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query, type Services } from '@svc/server/http/operation'
 import { Type } from 'typebox'
@@ -21,6 +19,7 @@ import {
   rupeesText,
   text,
 } from '../console-schema.ts'
+import { readTransfer } from './read-transfer.ts'
 
 const ACCOUNT = `${CONSOLE_API}/card-accounts/:cardAccountId`
 
@@ -71,9 +70,7 @@ interface MovementRequest {
 async function readMovement({ database }: Pick<Services, 'database'>, { params, body }: MovementRequest) {
   const { cardAccountId } = params
   const { amount, reference, reason } = body
-  const amountPaise = valueIn(readAmount(amount))
-  if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
-    return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
+  const amountPaise = readTransfer('amount', amount)
   const account = await database.operate((tx) => findCardAccount(tx, cardAccountId))
   const { partnerId } = account ?? fail('card_account_not_found')
   return { partnerId, cardAccountId, amountPaise, reference, reason }

@@ -1,5 +1,4 @@
 import { failField } from '@svc/contract/fail-fields'
-import { FUNDING_MAX_PAISE } from '@svc/core/cards/account/card-account'
 import { enteredYearEndToWire, enterYearEnd } from '@svc/core/payments/own-funds/enter-year-end'
 import { moveOwnFunds } from '@svc/core/payments/own-funds/move-own-funds'
 import { MOVEMENT_KINDS, movementToWire, TAX_ACCOUNTS } from '@svc/core/payments/own-funds/movement'
@@ -23,6 +22,7 @@ import {
   rupeesText,
   text,
 } from '../console-schema.ts'
+import { readTransfer } from './read-transfer.ts'
 
 const PATH = `${CONSOLE_API}/own-funds`
 const ofBooks = { ...consoleOperation, tag: 'Books' } as const
@@ -43,14 +43,6 @@ const movement = {
   reversedBy: OrNull('The journal that took it back'),
 }
 const isRepeat = Type.Boolean({ description: 'It was entered before: nothing was posted' })
-
-/** An amount that a person states, as a transfer of the bank may have it. */
-export function readTransfer(name: string, amount: string): Paise {
-  const found = valueIn(readAmount(amount))
-  return found && found <= FUNDING_MAX_PAISE
-    ? found
-    : failField(name, 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
-}
 
 const readPart = (name: string, amount: string): Paise =>
   valueIn(readAmount(amount)) ?? failField(name, 'format', 'must be rupees with at most two decimals')

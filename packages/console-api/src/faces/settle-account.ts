@@ -1,6 +1,4 @@
 import { fail } from '@svc/contract/errors'
-import { failField } from '@svc/contract/fail-fields'
-import { FUNDING_MAX_PAISE } from '@svc/core/cards/account/card-account'
 import { findOpenBalance } from '@svc/core/ledger/find-open-balance'
 import {
   SettledBalanceRecord,
@@ -9,14 +7,13 @@ import {
   settlementAudit,
 } from '@svc/core/ledger/settle-balance'
 import { SETTLED_AGAINST, SETTLEMENT_OUTCOMES } from '@svc/core/ledger/settlement'
-import { formatRupees, readAmount } from '@svc/kernel/money'
-import { valueIn } from '@svc/kernel/reading'
 import { ApprovalRecord, wireOrWait } from '@svc/server/approvals/approval-record'
 import { query } from '@svc/server/http/operation'
 import { Type } from 'typebox'
 import { auditOf } from '../as-operator.ts'
 import { CONSOLE_API, closed, consoleOperation, idParam } from '../console-schema.ts'
 import { movementFields } from './card-account-money.ts'
+import { readTransfer } from './read-transfer.ts'
 
 export const settleLedgerAccount = query({
   ...consoleOperation,
@@ -50,9 +47,7 @@ export const settleLedgerAccount = query({
     return async (input) => {
       const { accountId } = input.params
       const { against, amount, outcome, reference, reason } = input.body
-      const amountPaise = valueIn(readAmount(amount))
-      if (!amountPaise || amountPaise > FUNDING_MAX_PAISE)
-        return failField('amount', 'format', `must be 0.01 to ${formatRupees(FUNDING_MAX_PAISE)} rupees`)
+      const amountPaise = readTransfer('amount', amount)
       const open =
         (await database.operate((tx) => findOpenBalance(tx, accountId))) ?? fail('ledger_account_not_found')
       const { kind, side, tenantId } = open

@@ -20,7 +20,8 @@ import {
   rupeesText,
   text,
 } from '../console-schema.ts'
-import { Day, readTransfer } from './own-funds-operations.ts'
+import { Day } from './own-funds-operations.ts'
+import { readTransfer } from './read-transfer.ts'
 import { IssuedDocuments } from './tax-document-operations.ts'
 
 const entered = {
